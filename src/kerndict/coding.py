@@ -1,0 +1,113 @@
+"""Sparse coding for everyone: OMP with signals as rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from sklearn.utils import check_array
+
+from kerndict._validation import check_count
+from kerndict.core.omp import omp_codes
+
+
+def batch_omp(correlations: ArrayLike, gram: ArrayLike, n_nonzero_coefs: int) -> csr_array:
+    """Code signals by orthogonal matching pursuit, from correlations alone.
+
+    Each signal ``y`` is approximated by ``D x`` with at most `n_nonzero_coefs` nonzeros
+    in ``x``: the atom with the largest absolute correlation to the residual is added,
+    and all coefficients are fitted anew by least squares, until enough atoms are in or
+    nothing but rounding is left to explain.
+
+    Parameters
+    ----------
+    correlations : array-like of shape (n_signals, n_atoms)
+        ``D'y`` of every signal, one per row.
+    gram : array-like of shape (n_atoms, n_atoms)
+        ``D'D``.  Atoms need not have unit norm; as everywhere, longer atoms are then
+        favoured in the selection.
+    n_nonzero_coefs : int
+        Atoms per code, at most.  More than the atoms, or than their rank, does not bind.
+
+    Returns
+    -------
+    codes : csr_array of shape (n_signals, n_atoms)
+        float32 when both inputs are, float64 otherwise.
+
+    See Also
+    --------
+    sparse_code : The same from signals and a dictionary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerndict import batch_omp
+    >>> gram = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> batch_omp([[2.0, 1.2, 0.5]], gram, 2).toarray()
+    array([[2. , 0. , 0.5]])
+    """
+    s = check_count("n_nonzero_coefs", n_nonzero_coefs, 1)
+    B, G = _as_floats(correlations, "correlations"), _as_floats(gram, "gram")
+    if G.shape[0] != G.shape[1]:
+        raise ValueError(f"gram has shape {G.shape}: give the square matrix D'D.")
+    if B.shape[1] != len(G):
+        raise ValueError(
+            f"correlations has {B.shape[1]} columns, gram {len(G)}: give one column per atom."
+        )
+    if not np.allclose(G, G.T, rtol=0, atol=1e-5 * np.abs(G).max()):
+        raise ValueError("gram is not symmetric: give D'D.")
+    if B.dtype != G.dtype:
+        B, G = B.astype(np.float64), G.astype(np.float64)
+    return _to_csr(*omp_codes(B, G, s), n_atoms=len(G))
+
+
+def sparse_code(X: ArrayLike, dictionary: ArrayLike, n_nonzero_coefs: int) -> csr_array:
+    """Code signals over a dictionary by orthogonal matching pursuit.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    dictionary : array-like of shape (n_features, n_atoms)
+        The atoms, one per column.
+    n_nonzero_coefs : int
+        Atoms per code, at most.
+
+    Returns
+    -------
+    codes : csr_array of shape (n_samples, n_atoms)
+        ``codes @ dictionary.T`` approximates `X`.
+
+    See Also
+    --------
+    batch_omp : The same from correlations and a Gram matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerndict import sparse_code
+    >>> dictionary = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8]])
+    >>> sparse_code([[3.0, 4.0]], dictionary, 1).toarray()
+    array([[0., 0., 5.]])
+    """
+    X, D = _as_floats(X, "X"), _as_floats(dictionary, "dictionary")
+    if X.shape[1] != D.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[1]} features, dictionary {D.shape[0]} rows: give a dictionary of "
+            "shape (n_features, n_atoms)."
+        )
+    if X.dtype != D.dtype:
+        X, D = X.astype(np.float64), D.astype(np.float64)
+    wide = D.astype(np.float64, copy=False)
+    return batch_omp(X @ D, (wide.T @ wide).astype(D.dtype, copy=False), n_nonzero_coefs)
+
+
+def _as_floats(array: ArrayLike, name: str) -> np.ndarray:
+    return check_array(array, dtype=[np.float64, np.float32], input_name=name, ensure_min_samples=0)
+
+
+def _to_csr(counts: Any, supports: Any, values: Any, n_atoms: int) -> csr_array:
+    filled = np.arange(values.shape[1]) < counts[:, None]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    codes = csr_array((values[filled], supports[filled], starts), shape=(len(counts), n_atoms))
+    codes.sort_indices()
+    return codes

@@ -1,0 +1,7 @@
+"""How every compiled function of the core is compiled."""
+
+from typing import Any
+
+#: Cached on disk, free of the interpreter lock, sums in any order (so that they can be
+#: vectorised); infinities and NaN keep their meaning.
+JIT: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"reassoc", "contract"}}

@@ -1,0 +1,115 @@
+"""The penalty P that keeps the dictionaries of different classes apart.
+
+For class i, ``d'P d = sum_{l != i} |D_l'd|^2``; the coherence term of (3) and (7) is
+``sum_i sum_{l != i} |D_i'D_l|_F^2``, over ordered pairs.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Features up to which the whole space costs no more than a Krylov space.
+SMALL = 600
+#: Relative residual of (12) at which the Krylov space is deep enough.
+RESIDUAL = 1e-6
+#: Blocks beyond the first, at most.
+MAX_DEPTH = 2
+
+
+class OuterSum:
+    """``S = sum_l D_l D_l'``, a running sum over the dictionaries of all classes.
+
+    ``P = S - D_i D_i'``, so that a class costs two products with S, not one with each
+    other dictionary.  When the atoms are few beside the features, S stays a product:
+    forming it would cost more, in time and in memory (m x m).
+    """
+
+    def __init__(self, D: Sequence[NDArray]) -> None:
+        self._D = list(D)
+        m, total = D[0].shape[0], sum(d.shape[1] for d in D)
+        self._S = sum(d @ d.T for d in D) if m <= 2 * total else None
+
+    def replace(self, i: int, D_i: NDArray) -> None:
+        """Let D_i take the place of the dictionary of class i."""
+        if self._S is not None:
+            self._S -= self._D[i] @ self._D[i].T
+            self._S += D_i @ D_i.T
+        self._D[i] = D_i
+
+    def penalty(self, i: int, W: NDArray) -> NDArray:
+        """Return P W for class i, W (m, any)."""
+        if self._S is not None:
+            return self._S @ W - self._D[i] @ (self._D[i].T @ W)
+        return sum(d @ (d.T @ W) for k, d in enumerate(self._D) if k != i)
+
+    def coherence(self) -> float:
+        """Return the coherence term, ``|S|_F^2 - sum_i |D_i'D_i|_F^2``."""
+        if self._S is not None:
+            own = sum(np.sum((d.T @ d) ** 2) for d in self._D)
+            return max(0.0, float(np.sum(self._S**2) - own))
+        return pairwise_coherence(len(self._D), lambda i, k: self._D[i].T @ self._D[k])
+
+
+def pairwise_coherence(n_classes: int, product: Callable[[int, int], NDArray]) -> float:
+    """Return the coherence term from the products ``D_i'D_l``, each pair once."""
+    pairs = ((i, k) for i in range(n_classes) for k in range(i))
+    return float(2 * sum(np.sum(product(i, k) ** 2) for i, k in pairs))
+
+
+def krylov_eigenbasis(
+    penalty: Callable[[NDArray], NDArray],
+    W: NDArray,
+    right: NDArray,
+    energies: NDArray,
+    gamma: float,
+) -> tuple[NDArray, NDArray]:
+    """Return orthonormal columns B and values with ``P ~ B diag(values) B'``.
+
+    Every atom of a class solves (12), ``(|x|^2 + 2 gamma P) v = F x``, and starts from
+    right-hand sides in the span of ``W = [Y_i D_i]``.  The solutions are functions of P
+    applied to that span, so they are sought in the block Krylov space
+    ``[W, P W, P^2 W, ...]``: as deep as a residual test on all atoms asks, but at most
+    ``MAX_DEPTH``.  Since W holds the old atoms, the minimum of (8) over the space
+    is never above its value at the old atom, however shallow the space.
+
+    Parameters
+    ----------
+    penalty : W -> P W
+    W : (m, any), normalised columns
+    right, energies : (m, n) and (n,), ``F x`` and ``|x|^2`` of the atoms in use
+    gamma : float
+    """
+    m = len(W)
+    if m <= max(SMALL, 2 * W.shape[1]):
+        values, B = np.linalg.eigh(penalty(np.eye(m)))
+        return B, np.maximum(values, 0)
+
+    block = basis = _orthonormal(W)
+    T = np.empty((0, 0))
+    for depth in range(MAX_DEPTH + 1):
+        image = penalty(block)
+        column = basis.T @ image
+        T = np.block([[T, column[: len(T)]], [column.T]])
+        values, V = np.linalg.eigh(T)
+        if depth == MAX_DEPTH:
+            break
+        rest = image - basis @ column
+        rest -= basis @ (basis.T @ rest)
+        # The residual of (12) leaves the space through its last block only.
+        solution = V @ ((V.T @ (basis.T @ right)) / (energies + 2 * gamma * values[:, None]))
+        residual = 2 * gamma * rest @ solution[-block.shape[1] :]
+        if np.all(_norms(residual) <= RESIDUAL * _norms(right)):
+            break
+        block = _orthonormal(rest)
+        basis = np.hstack([basis, block])
+    return basis @ V, np.maximum(values, 0)
+
+
+def _norms(W: NDArray) -> NDArray:
+    return np.sqrt(np.sum(W**2, axis=0))
+
+
+def _orthonormal(W: NDArray) -> NDArray:
+    U, sigma, _ = np.linalg.svd(W, full_matrices=False)
+    return U[:, sigma > max(W.shape) * np.finfo(W.dtype).eps * sigma.max(initial=0)]

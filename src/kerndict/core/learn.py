@@ -1,0 +1,94 @@
+"""The only training loop: iterations x classes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.core.omp import dense_codes
+from kerndict.core.problem import Problem
+from kerndict.core.sweep import sweep
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """The state after one iteration.
+
+    ``codes`` holds X (n, N_i) per class; ``reconstruction`` and ``coherence`` are the
+    two terms of (3) or (7), gamma not applied.
+    """
+
+    codes: list[NDArray]
+    reconstruction: float
+    coherence: float
+
+
+def encode(problem: Problem, i: int, s: int) -> NDArray:
+    """Code the signals of class i over its own atoms, X (n, N_i)."""
+    return dense_codes(*problem.correlations(i), s)
+
+
+def learn(
+    problem: Problem,
+    s: int,
+    gamma: float,
+    n_iter: int,
+    exact: bool,
+    uaksvd: bool,
+    rng: np.random.RandomState,
+) -> Iterator[Iteration]:
+    """Minimise (3) or (7) by coding and sweeping one class after the other.
+
+    Each class sees the others as they are by then (Gauss-Seidel).  The atoms end up
+    in ``problem``.
+    """
+    classes = range(len(problem.signals))
+    for _ in range(n_iter):
+        codes, reconstruction = [], 0.0
+        for i in classes:
+            X = encode(problem, i, s).astype(np.float64, copy=False)
+            E = update_class(problem, i, X, gamma, exact, uaksvd, rng)
+            codes.append(X)
+            reconstruction += float(np.sum(E**2))
+        yield Iteration(codes, reconstruction, problem.coherence())
+
+
+def update_class(
+    problem: Problem,
+    i: int,
+    X: NDArray,
+    gamma: float,
+    exact: bool,
+    uaksvd: bool,
+    rng: np.random.RandomState,
+) -> NDArray:
+    """Sweep over the atoms of class i; return the error E, up to a rotation.
+
+    ``X`` (n, N_i) is updated in place, the atoms in ``problem``.
+    """
+    D = problem.atoms[i].copy(order="F")
+    Y = problem.signals[i].astype(np.float64, order="F", copy=False)
+    E = np.asfortranarray(Y - D @ X)
+    used = np.any(X != 0, axis=1)
+    basis, shift = None, np.zeros(len(Y))
+    pull, fresh = np.empty((len(Y), 0)), np.empty((len(Y), 0))
+
+    if exact:
+        if gamma > 0 and used.any():
+            # Rotate so that P is diagonal: (12) becomes a division.
+            energies = np.sum(X[used] ** 2, axis=1)
+            right = E @ X[used].T + energies * D[:, used]
+            basis, values = problem.eigenbasis(i, right, energies, gamma)
+            Y, D, E = (np.asfortranarray(basis.T @ Z) for Z in (Y, D, E))
+            shift = 2 * gamma * values
+    else:
+        pull = 2 * gamma * problem.penalty(i, D) if gamma > 0 else np.zeros(D.shape)
+        fresh = problem.draw(i, int(np.sum(~used)), rng)
+
+    sweep(
+        E, D, X, exact, shift, np.asfortranarray(pull), problem.stretch[i],
+        uaksvd, Y, np.asfortranarray(fresh),
+    )  # fmt: skip
+    problem.accept(i, D if basis is None else np.asfortranarray(basis @ D))
+    return E

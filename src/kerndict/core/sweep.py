@@ -1,0 +1,136 @@
+"""One pass over the atoms of one class: Algorithms 1 and 2 are one function.
+
+Both run in coordinates whose metric is the identity.  IDL is there already; IKDL
+gets there by a factor ``K_i = R'R`` of its kernel matrix, with signals ``R`` and
+atoms ``d = R a``.  Then, for both,
+
+    E = Y - D X                            error, kept up to date
+    F = E[:, I] + d x'                     error without the atom, on its signals I
+    power step  (5)   v = F x - 2 gamma P d
+                (18)  v = R R' (F x - 2 gamma P d)
+    exact step  (12)  (|x|^2 + 2 gamma P) v = F x
+    d = v / |v|
+    AK-SVD            x = F'd
+    UAK-SVD     (19)  x = E[:, I]'d + x
+
+Differs from the paper:
+
+1. ``F`` is never formed: ``F x = E[:, I] x + d |x|^2`` and
+   ``F'd_new = E[:, I]'d_new + (d_old'd_new) x``.
+2. ``P`` times the old atoms, or its eigenvalues, come ready for the whole class, so
+   that an atom costs as much as its share of ``E``.
+3. A step that vanishes leaves its atom as it was.
+"""
+
+import numpy as np
+from numba import njit
+
+from kerndict.core._jit import JIT
+
+
+@njit(**JIT)
+def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignore[no-untyped-def]
+    """Update atom j, its coefficients and the error, in place.
+
+    Parameters
+    ----------
+    E, D : (r, N) and (r, n), Fortran order
+    X : (n, N)
+    exact : bool
+    shift : (r,), ``2 gamma`` times the eigenvalues of P, for the exact step: it runs
+        in the eigenbasis of P, where (12) is a division
+    pull, stretch : (r, n) and (r,), ``2 gamma P D`` and the diagonal ``R R'`` (ones
+        for IDL), for the power step
+    uaksvd : bool, Eq. (19) rather than AK-SVD
+    """
+    r, N = E.shape
+    x = X[j]
+    v = np.zeros(r)
+    energy = 0.0
+    for t in range(N):
+        if x[t] != 0:
+            energy += x[t] * x[t]
+            for k in range(r):
+                v[k] += x[t] * E[k, t]
+    for k in range(r):
+        v[k] += energy * D[k, j]
+
+    if exact:
+        for k in range(r):  # Eq. (12)
+            v[k] /= energy + shift[k]
+    else:
+        for k in range(r):  # Eqs. (5), (18)
+            v[k] = stretch[k] * (v[k] - pull[k, j])
+
+    norm = 0.0
+    for k in range(r):
+        norm += v[k] * v[k]
+    norm = np.sqrt(norm)
+    if norm > 0 and norm < np.inf:
+        for k in range(r):
+            v[k] /= norm
+    else:
+        for k in range(r):
+            v[k] = D[k, j]
+
+    overlap = 1.0  # Eq. (19) takes d_old'd_new = 1
+    if not uaksvd:
+        overlap = 0.0
+        for k in range(r):
+            overlap += D[k, j] * v[k]
+
+    for t in range(N):
+        if x[t] != 0:
+            new = overlap * x[t]
+            for k in range(r):
+                new += E[k, t] * v[k]
+            for k in range(r):
+                E[k, t] += x[t] * D[k, j] - new * v[k]
+            x[t] = new
+    for k in range(r):
+        D[k, j] = v[k]
+
+
+@njit(**JIT)
+def replace_atom(E, D, Y, j, taken):  # type: ignore[no-untyped-def]
+    """Replace atom j by the worst represented signal that was not taken yet.
+
+    Once every signal was taken, all are free again; a zero signal makes no atom.
+    """
+    r, N = E.shape
+    for _ in range(2):
+        worst, largest, size = -1, -1.0, 0.0
+        for t in range(N):
+            error, norm = 0.0, 0.0
+            for k in range(r):
+                error += E[k, t] * E[k, t]
+                norm += Y[k, t] * Y[k, t]
+            if norm > 0 and not taken[t] and error > largest:
+                worst, largest, size = t, error, np.sqrt(norm)
+        if worst >= 0:
+            taken[worst] = True
+            for k in range(r):
+                D[k, j] = Y[k, worst] / size
+            return
+        taken[:] = False
+
+
+@njit(**JIT)
+def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):  # type: ignore[no-untyped-def]
+    """Update all atoms in turn, in place; see :func:`update_atom`.
+
+    An atom that no signal uses is replaced when its turn comes, and its coefficients
+    stay zero: by the next column of ``fresh`` (r, number of unused atoms), as in the
+    published code, or, when ``fresh`` is empty, by a worst represented signal of
+    ``Y`` (r, N).
+    """
+    taken = np.zeros(E.shape[1], np.bool_)
+    used = 0
+    for j in range(D.shape[1]):
+        if np.any(X[j] != 0):
+            update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd)
+        elif fresh.shape[1] > 0:
+            D[:, j] = fresh[:, used]
+            used += 1
+        else:
+            replace_atom(E, D, Y, j, taken)
