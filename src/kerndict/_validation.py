@@ -30,9 +30,9 @@ def check_real(name: str, value: Any, minimum: float = -np.inf, *, strict: bool 
 
 def check_degree(value: Any) -> int:
     """Return the degree of a polynomial kernel; integral floats are accepted."""
-    degree = check_real("degree", value, 1)
-    if degree != int(degree):
-        raise ValueError(f"degree={value!r} is not whole: give a whole number >= 1.")
+    degree = check_real("degree", value)
+    if degree < 1 or degree != int(degree):
+        raise ValueError(f"degree={value!r} is out of range: give a whole number >= 1.")
     return int(degree)
 
 

@@ -191,9 +191,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             return KernelProblem(K, sizes.tolist()), fitted
         except NotPositiveSemidefinite as error:
             raise ValueError(
-                f"kernel={self.kernel!r} is not positive semidefinite: the block of class "
-                f"{error.class_index} has an eigenvalue {error.eigenvalue:.3g} (the largest is "
-                f"{error.largest:.3g}). Use a positive semidefinite kernel, such as 'rbf', or "
+                f"kernel={self.kernel!r} is not positive semidefinite: the block of "
+                f"classes_[{error.class_index}] has an eigenvalue {error.eigenvalue:.3g} (of at "
+                f"most {error.largest:.3g}). Use a positive semidefinite kernel, such as 'rbf', or "
                 "'poly' with coef0 >= 0."
             ) from None
 

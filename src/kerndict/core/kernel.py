@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from kerndict.core.incoherence import pairwise_coherence
 from kerndict.core.problem import Problem, normalise, numerical_rank
 
+#: How far below zero an eigenvalue may fall, relative to the largest: the matrix may have
+#: been computed in single precision.
+NEGATIVE = 1e-6
+
 
 class NotPositiveSemidefinite(ValueError):
     """The kernel matrix of a class has an eigenvalue below zero, beyond rounding."""
@@ -46,7 +50,8 @@ class KernelProblem(Problem):
 
     def _decompose(self, i: int, K_i: NDArray) -> tuple[NDArray, NDArray]:
         w, V = np.linalg.eigh(K_i.astype(np.float64, copy=False))
-        if w.size and w[0] < -np.sqrt(np.finfo(self.dtype).eps) * max(w[-1], 0):
+        rounding = max(NEGATIVE, np.sqrt(np.finfo(self.dtype).eps))
+        if w[0] < -rounding * max(w[-1], 0):
             raise NotPositiveSemidefinite(i, float(w[0]), float(w[-1]))
         rank = numerical_rank(w, self.dtype)
         return w[len(w) - rank :], V[:, len(w) - rank :]

@@ -36,7 +36,8 @@ def _pursue(b, G, s, tau, delta, alpha, p, Q, c, support):  # type: ignore[no-un
     the atoms to the span of the selected ones; ties go to the first atom.
     """
     n = b.shape[0]
-    level = alpha[0] * 0
+    zero = tau - tau  # in the precision at hand
+    level = zero
     for j in range(n):
         alpha[j] = b[j]
         p[j] = G[j, j]
@@ -46,7 +47,7 @@ def _pursue(b, G, s, tau, delta, alpha, p, Q, c, support):  # type: ignore[no-un
 
     for k in range(s):
         best = -1
-        height = level * 0
+        height = zero
         for j in range(n):
             if (
                 abs(alpha[j]) > height
@@ -102,7 +103,7 @@ def _energies(B, G, s, tau, delta, energies):  # type: ignore[no-untyped-def]
     support = np.empty(s, np.int32)
     for t in range(B.shape[0]):
         size = _pursue(B[t], G, s, tau, delta, alpha, p, Q, c, support)
-        total = c[0] * 0
+        total = tau - tau
         for k in range(size):
             total += c[k] * c[k]
         energies[t] = total

@@ -20,6 +20,10 @@ Differs from the paper:
 2. ``P`` times the old atoms, or its eigenvalues, come ready for the whole class, so
    that an atom costs as much as its share of ``E``.
 3. A step that vanishes leaves its atom as it was.
+4. (12) followed by normalisation is not the constrained minimiser of (8).  Where the new
+   atom with its best coefficients would be worse than the old atom with the old ones, as
+   happens at a stationary point, the old atom stays and only its coefficients are fitted:
+   the exact step with AK-SVD coefficients never raises the atom's objective.
 """
 
 import numpy as np
@@ -45,50 +49,63 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
     """
     r, N = E.shape
     x = X[j]
-    v = np.zeros(r)
+    old = D[:, j].copy()
+    Ex = np.zeros(r)
     energy = 0.0
     for t in range(N):
         if x[t] != 0:
             energy += x[t] * x[t]
             for k in range(r):
-                v[k] += x[t] * E[k, t]
-    for k in range(r):
-        v[k] += energy * D[k, j]
+                Ex[k] += x[t] * E[k, t]
 
-    if exact:
-        for k in range(r):  # Eq. (12)
-            v[k] /= energy + shift[k]
-    else:
-        for k in range(r):  # Eqs. (5), (18)
-            v[k] = stretch[k] * (v[k] - pull[k, j])
-
-    norm = 0.0
+    v = np.empty(r)
     for k in range(r):
-        norm += v[k] * v[k]
-    norm = np.sqrt(norm)
+        v[k] = Ex[k] + energy * old[k]  # F x
+        if exact:
+            v[k] /= energy + shift[k]  # Eq. (12)
+        else:
+            v[k] = stretch[k] * (v[k] - pull[k, j])  # Eqs. (5), (18)
+    norm = np.sqrt(np.sum(v * v))
     if norm > 0 and norm < np.inf:
-        for k in range(r):
-            v[k] /= norm
+        v /= norm
     else:
-        for k in range(r):
-            v[k] = D[k, j]
+        v[:] = old
 
-    overlap = 1.0  # Eq. (19) takes d_old'd_new = 1
-    if not uaksvd:
-        overlap = 0.0
+    best = np.empty(N)
+    explained = _fit_coefficients(E, x, old, v, best)
+    if exact:
+        # |E_I|^2 - |F - v best'|^2 = |best|^2 - |x|^2 - 2 d'E x
+        gain = explained - energy
         for k in range(r):
-            overlap += D[k, j] * v[k]
+            gain += shift[k] * (old[k] * old[k] - v[k] * v[k]) - 2 * old[k] * Ex[k]
+        if gain < 0:
+            v[:] = old
+            _fit_coefficients(E, x, old, v, best)
 
+    overlap = np.sum(old * v)
     for t in range(N):
         if x[t] != 0:
-            new = overlap * x[t]
+            new = best[t]
+            if uaksvd:  # Eq. (19) takes old'v = 1
+                new += (1 - overlap) * x[t]
             for k in range(r):
-                new += E[k, t] * v[k]
-            for k in range(r):
-                E[k, t] += x[t] * D[k, j] - new * v[k]
+                E[k, t] += x[t] * old[k] - new * v[k]
             x[t] = new
-    for k in range(r):
-        D[k, j] = v[k]
+    D[:, j] = v
+
+
+@njit(**JIT)
+def _fit_coefficients(E, x, old, v, best):  # type: ignore[no-untyped-def]
+    """Set ``best = F'v``, where x is not zero; return its squared norm."""
+    overlap = np.sum(old * v)
+    explained = 0.0
+    for t in range(x.shape[0]):
+        if x[t] != 0:
+            best[t] = overlap * x[t]
+            for k in range(v.shape[0]):
+                best[t] += E[k, t] * v[k]
+            explained += best[t] * best[t]
+    return explained
 
 
 @njit(**JIT)

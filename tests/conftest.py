@@ -1,0 +1,44 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("kerndict", deadline=None, derandomize=True)
+settings.load_profile("kerndict")
+
+#: Relative tolerance between two ways to compute the same thing, by precision.
+TOLERANCE = {np.float64: 1e-9, np.float32: 2e-4}
+
+
+@pytest.fixture
+def data_folder():
+    folder = os.environ.get("KERNDICT_DATA")
+    if not folder:
+        pytest.skip("set KERNDICT_DATA to the folder of feature files to run this test")
+    return Path(folder)
+
+
+def unit(D):
+    """Return D with columns of unit norm."""
+    return D / np.linalg.norm(D, axis=0)
+
+
+def close(actual, expected, tolerance=TOLERANCE[np.float64]):
+    """Assert that arrays agree relative to the largest expected entry."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape
+    scale = np.abs(expected).max(initial=0)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * scale)
+
+
+def toy(n_classes=3, per_class=12, n_features=10, noise=0.3, seed=0):
+    """Return classes near subspaces of three dimensions, as rows, and their labels."""
+    rng = np.random.default_rng(seed)
+    X = []
+    for _ in range(n_classes):
+        basis = rng.standard_normal((3, n_features))
+        X.append(rng.standard_normal((per_class, 3)) @ basis)
+    X = np.vstack(X) + noise * rng.standard_normal((n_classes * per_class, n_features))
+    return X, np.repeat(np.arange(n_classes), per_class)

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+from conftest import close, toy
+
+from kerndict.core.kernel import KernelProblem, NotPositiveSemidefinite
+from kerndict.core.linear import LinearProblem
+from kerndict.core.problem import numerical_rank
+
+
+def kernel_problem(K, sizes, n=4, seed=0):
+    problem = KernelProblem(K.copy(), sizes)
+    rng = np.random.default_rng(seed)
+    duals = [rng.standard_normal((size, n)) for size in sizes]
+    for i, A in enumerate(duals):
+        problem.start(i, A)
+    return problem
+
+
+def blocks(K, sizes):
+    ends = np.cumsum(sizes)
+    places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return [[K[a, b] for b in places] for a in places]
+
+
+SIZES = [5, 9, 7]
+
+
+@pytest.fixture(params=["full rank", "rank deficient"])
+def K(request):
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((60 if request.param == "full rank" else 6, sum(SIZES)))
+    return Y.T @ Y
+
+
+def test_whitened_coordinates_keep_the_kernel(K):
+    problem = kernel_problem(K, SIZES)
+    for i, row in enumerate(blocks(K, SIZES)):
+        R = problem.signals[i]
+        close(R.T @ R, row[i])
+        assert len(R) == problem.rank(i) == np.linalg.matrix_rank(row[i])
+
+
+def test_whitened_penalty_and_coherence_are_those_of_the_kernel(K):
+    problem = kernel_problem(K, SIZES)
+    parts = blocks(K, SIZES)
+    A = [problem.dictionary(i) for i in range(3)]
+    total = 0.0
+    for i in range(3):
+        K_hat = np.vstack([A[k].T @ parts[k][i] for k in range(3) if k != i])
+        a = np.random.default_rng(1).standard_normal((SIZES[i], 2))
+        d = problem.signals[i] @ a
+        close(d.T @ problem.penalty(i, d), a.T @ K_hat.T @ K_hat @ a)
+        B, values = problem.eigenbasis(i, d, np.ones(2), 1.0)
+        close((B * values) @ (B.T @ d), problem.penalty(i, d))
+        total += sum(np.linalg.norm(A[k].T @ parts[k][i] @ A[i]) ** 2 for k in range(3) if k != i)
+    assert np.isclose(problem.coherence(), total, rtol=1e-10)
+
+
+def test_atoms_have_unit_norm_in_the_metric_and_come_back(K):
+    problem = kernel_problem(K, SIZES)
+    for i, row in enumerate(blocks(K, SIZES)):
+        A = problem.dictionary(i)
+        close(np.sum(A * (row[i] @ A), axis=0), np.ones(4))
+        close(problem.gram(i, A), A.T @ row[i] @ A)
+        D = problem.atoms[i]
+        problem.accept(i, D)
+        close(problem.signals[i] @ problem.dictionary(i), D)
+
+
+def test_a_zero_class_has_rank_zero_and_zero_atoms():
+    K = np.zeros((4, 4))
+    K[2:, 2:] = np.eye(2)
+    problem = kernel_problem(K, [2, 2])
+    assert problem.rank(0) == 0
+    assert not problem.dictionary(0).any()
+    assert problem.coherence() == 0
+
+
+def test_negative_eigenvalues_beyond_rounding_are_an_error():
+    K = np.diag([1.0, 1.0, 1.0, -1e-4])
+    with pytest.raises(NotPositiveSemidefinite) as info:
+        KernelProblem(K, [2, 2])
+    assert info.value.class_index == 1
+    assert info.value.eigenvalue == -1e-4
+    assert KernelProblem(np.diag([1.0, 1.0, 1.0, -1e-9]), [2, 2]).rank(1) == 1
+
+
+def test_rounding_shows_in_negative_eigenvalues():
+    assert numerical_rank(np.array([-1e-8, 1.5e-8, 1e-3, 1.0]), np.float64) == 2
+    assert numerical_rank(np.array([1.5e-8, 1e-3, 1.0]), np.float64) == 3
+    assert numerical_rank(np.array([1e-6, 1e-3, 1.0]), np.float32) == 2
+    assert numerical_rank(np.zeros(3), np.float64) == 0
+
+
+def test_linear_and_linear_kernel_problems_agree_on_ranks():
+    X, _ = toy(noise=0.0)
+    X = np.vstack([X, X])
+    groups = np.split(X[np.argsort(np.tile(np.repeat([0, 1, 2], 12), 2), kind="stable")], 3)
+    linear = LinearProblem([g.T for g in groups], incoherent=False)
+    kernel = KernelProblem(np.vstack(groups) @ np.vstack(groups).T, [24] * 3)
+    assert [linear.rank(i) for i in range(3)] == [kernel.rank(i) for i in range(3)] == [3] * 3
