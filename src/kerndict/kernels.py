@@ -42,8 +42,9 @@ class Kernel:
             if self.name == "rbf":
                 K = self._rbf(K, X, Z)
             elif self.name == "poly":
-                K += X.dtype.type(self.coef0)
-                K **= self.degree
+                with np.errstate(over="ignore"):  # an error below says what to do
+                    K += X.dtype.type(self.coef0)
+                    K **= self.degree
         if self.name not in ("rbf", "linear") and not np.all(np.isfinite(K)):
             raise ValueError(
                 f"kernel={self.name!r} gave values that are infinite or NaN: scale the "

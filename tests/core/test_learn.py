@@ -105,15 +105,15 @@ def guarded(monkeypatch):
 
     def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):
         assert exact
-        taken = np.zeros(E.shape[1], np.bool_)
-        for j in range(D.shape[1]):
+        taken = np.zeros(len(E), np.bool_)
+        for j in range(len(D)):
             used = X[j] != 0
             if not used.any():
                 replace_atom(E, D, Y, j, taken)
                 continue
-            before = np.sum(E[:, used] ** 2) + shift @ D[:, j] ** 2
+            before = np.sum(E[used] ** 2) + shift @ D[j] ** 2
             update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd)
-            after = np.sum(E[:, used] ** 2) + shift @ D[:, j] ** 2
+            after = np.sum(E[used] ** 2) + shift @ D[j] ** 2
             scale = np.sum(Y**2) + shift.max(initial=0)
             assert after <= before + 1e-11 * scale
             counts["atoms"] += 1

@@ -24,9 +24,9 @@ def run(Y, D, X, exact, uaksvd, gamma=0.0, values=None, P=None, stretch=None, fr
     shift = 2 * gamma * values if values is not None else np.zeros(r)
     pull = 2 * gamma * P @ D if P is not None else np.zeros((r, n))
     stretch = np.ones(r) if stretch is None else stretch
-    fresh = np.empty((r, 0), order="F") if fresh is None else np.asfortranarray(fresh)
-    pull = np.asfortranarray(pull)
-    sweep(E, D, X, exact, shift, pull, stretch, uaksvd, np.asfortranarray(Y), fresh)
+    fresh = np.empty((r, 0)) if fresh is None else fresh
+    pull, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (pull, Y, fresh))
+    sweep(E.T, D.T, X, exact, shift, pull, stretch, uaksvd, Y, fresh)
     return E, D, X
 
 
@@ -102,8 +102,8 @@ def test_exact_step_is_the_closed_form_or_keeps_an_atom_that_is_better(seed, r, 
 
     D, X = np.asfortranarray(a[:, None]), x[None].copy()
     E = np.asfortranarray(F - np.outer(a, x))
-    zeros = np.zeros((r, 1), order="F")
-    update_atom(E, D, X, 0, True, 2 * gamma * values, zeros, np.ones(r), False)
+    zeros = np.zeros((1, r))
+    update_atom(E.T, D.T, X, 0, True, 2 * gamma * values, zeros, np.ones(r), False)
     # ... and what the step makes of it does not either, coefficients updated.
     after = oracles.atom_objective(eye, F, D[:, 0], X[0], P, gamma)
     assert after <= before * (1 + 1e-9) + 1e-12

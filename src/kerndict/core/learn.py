@@ -86,9 +86,7 @@ def update_class(
         pull = 2 * gamma * problem.penalty(i, D) if gamma > 0 else np.zeros(D.shape)
         fresh = problem.draw(i, int(np.sum(~used)), rng)
 
-    sweep(
-        E, D, X, exact, shift, np.asfortranarray(pull), problem.stretch[i],
-        uaksvd, Y, np.asfortranarray(fresh),
-    )  # fmt: skip
+    pull, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (pull, Y, fresh))
+    sweep(E.T, D.T, X, exact, shift, pull, problem.stretch[i], uaksvd, Y, fresh)
     problem.accept(i, D if basis is None else np.asfortranarray(basis @ D))
     return E

@@ -24,6 +24,9 @@ Differs from the paper:
    atom with its best coefficients would be worse than the old atom with the old ones, as
    happens at a stationary point, the old atom stays and only its coefficients are fitted:
    the exact step with AK-SVD coefficients never raises the atom's objective.
+
+The compiled loops below take ``E``, ``D``, ``Y`` and what goes with them transposed, each
+signal and each atom a contiguous row.
 """
 
 import numpy as np
@@ -38,25 +41,25 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
 
     Parameters
     ----------
-    E, D : (r, N) and (r, n), Fortran order
+    E, D : (N, r) and (n, r)
     X : (n, N)
     exact : bool
     shift : (r,), ``2 gamma`` times the eigenvalues of P, for the exact step: it runs
         in the eigenbasis of P, where (12) is a division
-    pull, stretch : (r, n) and (r,), ``2 gamma P D`` and the diagonal ``R R'`` (ones
+    pull, stretch : (n, r) and (r,), ``2 gamma P D`` and the diagonal ``R R'`` (ones
         for IDL), for the power step
     uaksvd : bool, Eq. (19) rather than AK-SVD
     """
-    r, N = E.shape
+    N, r = E.shape
     x = X[j]
-    old = D[:, j].copy()
+    old = D[j].copy()
     Ex = np.zeros(r)
     energy = 0.0
     for t in range(N):
         if x[t] != 0:
             energy += x[t] * x[t]
             for k in range(r):
-                Ex[k] += x[t] * E[k, t]
+                Ex[k] += x[t] * E[t, k]
 
     v = np.empty(r)
     for k in range(r):
@@ -64,7 +67,7 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
         if exact:
             v[k] /= energy + shift[k]  # Eq. (12)
         else:
-            v[k] = stretch[k] * (v[k] - pull[k, j])  # Eqs. (5), (18)
+            v[k] = stretch[k] * (v[k] - pull[j, k])  # Eqs. (5), (18)
     norm = np.sqrt(np.sum(v * v))
     if norm > 0 and norm < np.inf:
         v /= norm
@@ -89,9 +92,9 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
             if uaksvd:  # Eq. (19) takes old'v = 1
                 new += (1 - overlap) * x[t]
             for k in range(r):
-                E[k, t] += x[t] * old[k] - new * v[k]
+                E[t, k] += x[t] * old[k] - new * v[k]
             x[t] = new
-    D[:, j] = v
+    D[j] = v
 
 
 @njit(**JIT)
@@ -103,7 +106,7 @@ def _fit_coefficients(E, x, old, v, best):  # type: ignore[no-untyped-def]
         if x[t] != 0:
             best[t] = overlap * x[t]
             for k in range(v.shape[0]):
-                best[t] += E[k, t] * v[k]
+                best[t] += E[t, k] * v[k]
             explained += best[t] * best[t]
     return explained
 
@@ -114,20 +117,20 @@ def replace_atom(E, D, Y, j, taken):  # type: ignore[no-untyped-def]
 
     Once every signal was taken, all are free again; a zero signal makes no atom.
     """
-    r, N = E.shape
+    N, r = E.shape
     for _ in range(2):
         worst, largest, size = -1, -1.0, 0.0
         for t in range(N):
             error, norm = 0.0, 0.0
             for k in range(r):
-                error += E[k, t] * E[k, t]
-                norm += Y[k, t] * Y[k, t]
+                error += E[t, k] * E[t, k]
+                norm += Y[t, k] * Y[t, k]
             if norm > 0 and not taken[t] and error > largest:
                 worst, largest, size = t, error, np.sqrt(norm)
         if worst >= 0:
             taken[worst] = True
             for k in range(r):
-                D[k, j] = Y[k, worst] / size
+                D[j, k] = Y[worst, k] / size
             return
         taken[:] = False
 
@@ -137,17 +140,17 @@ def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):  # type: igno
     """Update all atoms in turn, in place; see :func:`update_atom`.
 
     An atom that no signal uses is replaced when its turn comes, and its coefficients
-    stay zero: by the next column of ``fresh`` (r, number of unused atoms), as in the
+    stay zero: by the next row of ``fresh`` (number of unused atoms, r), as in the
     published code, or, when ``fresh`` is empty, by a worst represented signal of
-    ``Y`` (r, N).
+    ``Y`` (N, r).
     """
-    taken = np.zeros(E.shape[1], np.bool_)
+    taken = np.zeros(E.shape[0], np.bool_)
     used = 0
-    for j in range(D.shape[1]):
+    for j in range(D.shape[0]):
         if np.any(X[j] != 0):
             update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd)
-        elif fresh.shape[1] > 0:
-            D[:, j] = fresh[:, used]
+        elif fresh.shape[0] > 0:
+            D[j] = fresh[used]
             used += 1
         else:
             replace_atom(E, D, Y, j, taken)

@@ -1,0 +1,145 @@
+"""Decisions: ties, batches, threads, precomputed kernels."""
+
+import numpy as np
+import pytest
+import sklearn
+from conftest import close, toy
+from threadpoolctl import threadpool_limits
+
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.classifiers import base
+
+X, y = toy(n_classes=4, noise=1.0)
+BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
+
+
+@pytest.fixture(params=BOTH)
+def model(request):
+    return request.param(7, 3, incoherence=0.05, random_state=0).fit(X, y)
+
+
+def test_decision_is_energy_and_the_smallest_residual_wins(model):
+    kernel = isinstance(model, KernelDictionaryClassifier)
+    diagonal = np.ones(len(X)) if kernel else np.sum(X**2, axis=1)
+    residuals = model.class_residuals(X)
+    close(model.decision_function(X), diagonal[:, None] - residuals)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[residuals.argmin(axis=1)])
+    close(model.class_residuals(X, diagonal=diagonal), residuals)
+
+
+@pytest.mark.parametrize("classifier", BOTH)
+def test_two_classes_have_one_score(classifier):
+    two = y < 2
+    model = classifier(7, 3, random_state=0).fit(X[two], np.array(["b", "a"])[y[two]])
+    residuals = model.class_residuals(X)
+    assert residuals.shape == (len(X), 2)
+    scores = model.decision_function(X)
+    close(scores, residuals[:, 0] - residuals[:, 1])
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "b", "a"))
+
+
+@pytest.mark.parametrize("classifier", BOTH)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_ties_go_to_the_first_class(classifier, n_classes):
+    # The same samples, in another order, in every class.
+    rng = np.random.default_rng(0)
+    copies = [X[rng.permutation(12)] for _ in range(n_classes)]
+    labels = np.repeat(np.arange(n_classes), 12)
+    model = classifier(12, 1, n_iter=0, random_state=0).fit(np.vstack(copies), labels)
+    assert (model.predict(X) == 0).all()
+    assert (model.class_residuals(X[:12]) == 0).all()
+    assert (model.predict(np.zeros((1, 10))) == 0).all()
+
+
+def test_residuals_of_training_atoms_are_exactly_zero():
+    model = KernelDictionaryClassifier(12, 3, n_iter=0, random_state=0).fit(X, y)
+    own = model.class_residuals(X)[np.arange(len(X)), y]
+    assert (own == 0).all()
+
+
+def test_rows_may_come_in_any_batches(model, monkeypatch):
+    expected = model.class_residuals(X)
+    for rows in (1, 5, 48):
+        monkeypatch.setattr(base, "_CHUNK_ROWS", rows)
+        close(model.class_residuals(X), expected, 1e-12)
+        np.testing.assert_array_equal(model.predict(X), expected.argmin(axis=1))
+    one = [model.predict(row[None])[0] for row in X]
+    np.testing.assert_array_equal(one, model.predict(X))
+
+
+def test_chunks_stay_within_working_memory(monkeypatch):
+    model = KernelDictionaryClassifier(7, 3, random_state=0).fit(X, y)
+    sizes = []
+    matrix = type(model._kernel).matrix
+
+    def spy(self, A, B):
+        sizes.append(len(A))
+        return matrix(self, A, B)
+
+    monkeypatch.setattr(type(model._kernel), "matrix", spy)
+    many = np.tile(X, (40, 1))
+    with sklearn.config_context(working_memory=0.05):
+        model.predict(many)
+    assert sum(sizes) == len(many)
+    assert max(sizes) * 8 * len(X) <= 0.05 * 2**20
+    assert len(sizes) > 10
+
+
+def test_threads_change_nothing(model):
+    many = np.tile(X, (60, 1))
+    expected = model.class_residuals(many)
+    for n_jobs in (1, 2, 3, -1):
+        close(model.set_params(n_jobs=n_jobs).class_residuals(many), expected, 1e-12)
+
+
+@pytest.mark.parametrize("classifier", BOTH)
+def test_same_seed_same_fit(classifier):
+    def arrays(threads, n_jobs=None):
+        with threadpool_limits(threads, "blas"):
+            options = {"incoherence": 0.05, "random_state": 4, "n_jobs": n_jobs}
+            model = classifier(14, 3, atom_update="power", **options).fit(X, y)
+            D = model.dictionaries_ if hasattr(model, "dictionaries_") else model.dual_dictionaries_
+            return [*D, *model.codes_, model.class_residuals(X)]
+
+    state = np.random.get_state()[1].copy()
+    one = arrays(1)
+    for other in (arrays(1), arrays(1, n_jobs=2)):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for a, b in zip(one, arrays(2), strict=True):
+        close(a, b, 1e-10)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # no global state is touched
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_precomputed_equals_named(kernel):
+    named = KernelDictionaryClassifier(6, 2, kernel=kernel, incoherence=0.1, random_state=0)
+    named.fit(X, y)
+    order = np.random.default_rng(0).permutation(len(X))
+    K = named._kernel.matrix(X[order], X[order])
+    kept = K.copy()
+    # The same grouping of rows, so that the same samples are drawn.
+    back = np.argsort(order)
+    K = K[np.ix_(back, back)]
+    model = KernelDictionaryClassifier(
+        6, 2, kernel="precomputed", incoherence=0.1, random_state=0
+    ).fit(K, y)
+    K_test = named._kernel.matrix(X[::2], X)
+    close(model.decision_function(K_test), named.decision_function(X[::2]), 1e-8)
+    diagonal = named._kernel.diagonal(X[::2])
+    close(model.class_residuals(K_test, diagonal), named.class_residuals(X[::2]), 1e-8)
+    np.testing.assert_array_equal(K, kept[np.ix_(back, back)])  # left untouched
+    assert model.X_fit_ is None
+    if kernel == "rbf":  # a constant diagonal is known
+        close(model.class_residuals(K_test), named.class_residuals(X[::2]), 1e-8)
+
+
+def test_precomputed_rows_may_come_in_any_order():
+    K = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20)
+    shuffled = np.random.default_rng(1).permutation(len(X))
+    options = {"kernel": "precomputed", "n_iter": 0, "random_state": 0}
+    model = KernelDictionaryClassifier(12, 2, **options).fit(K, y)
+    other = KernelDictionaryClassifier(12, 2, **options)
+    other.fit(K[np.ix_(shuffled, shuffled)], y[shuffled])
+    # All 12 samples of each class are atoms: the order of rows changes nothing.
+    close(other.decision_function(K[:, shuffled]), model.decision_function(K))

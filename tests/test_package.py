@@ -1,0 +1,66 @@
+"""The package as a whole: imports, command line, the accuracy of the paper."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import normalize
+
+import kerndict
+from kerndict import KernelDictionaryClassifier, cli
+
+
+def run_python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_import_brings_nothing_heavy():
+    code = "import sys, kerndict; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    modules = eval(run_python(code))
+    assert "numba" in modules
+    assert not {"matplotlib", "torch", "rich", "pooch"} & set(modules)
+
+
+def test_public_names():
+    for name in kerndict.__all__:
+        assert getattr(kerndict, name).__doc__
+    assert run_python("import kerndict; print(kerndict.__version__)").strip() == "0.1.0"
+
+
+def test_demo_prints_both_classifiers_and_their_controls(capsys):
+    assert cli.main(["demo"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line[:28].strip(): float(line[28:].split()[0]) for line in lines if "%" in line}
+    assert list(rows) == [
+        "Dictionary",
+        "Dictionary, untrained",
+        "KernelDictionary",
+        "KernelDictionary, untrained",
+    ]
+    assert all(80 < accuracy <= 100 for accuracy in rows.values())
+    assert rows["Dictionary"] > rows["Dictionary, untrained"]
+    assert rows["KernelDictionary"] > rows["KernelDictionary, untrained"]
+
+
+@pytest.mark.parametrize(("n_iter", "low", "high"), [(10, 93.0, 95.0), (0, 93.5, 95.5)])
+def test_the_papers_settings_give_the_papers_accuracy(data_folder, n_iter, low, high):
+    data = np.load(data_folder / "yaleb.npz")
+    X, y, train = normalize(data["X"]), data["y"], data["train"]
+    scores = []
+    for seed in range(5):
+        model = KernelDictionaryClassifier(
+            n_atoms=40,
+            n_nonzero_coefs=20,
+            incoherence=0.1,
+            sigma=4,
+            atom_update="power",
+            coef_update="uaksvd",
+            init="random",
+            n_iter=n_iter,
+            random_state=seed,
+        ).fit(X[train], y[train])
+        scores.append(100 * model.score(X[~train], y[~train]))
+    assert low <= np.mean(scores) <= high
