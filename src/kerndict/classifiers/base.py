@@ -34,9 +34,6 @@ _CHUNK_ROWS = 2048
 class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
-    #: Threads that BLAS may use while learning; None leaves it the choice.
-    _learning_threads: int | None = None
-
     def __init__(
         self,
         n_atoms: Any = 20,
@@ -117,7 +114,9 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         problem, fitted = self._make_problem(X, order, sizes, rng)
         self._start(problem, rng)
         self._warn_if_spanning(problem, sizes)
-        with threadpool_limits(self._learning_threads, "blas"):
+        # One thread: products of the size of a class would only wait for a second one, and
+        # what is learned must not depend on the machine's.
+        with threadpool_limits(1, "blas"):
             codes, trace = self._learn(problem, rng)
 
         for name, value in fitted.items():

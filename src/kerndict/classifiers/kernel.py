@@ -117,8 +117,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     True
     """
 
-    _learning_threads = 1  # products of the size of a class: threads would only wait
-
     def __init__(
         self,
         n_atoms: Any = 20,
