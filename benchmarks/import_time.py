@@ -1,6 +1,6 @@
 """How much `import kerndict` adds to `import sklearn.base, numba`, in one run.
 
-    python benchmarks/import_time.py
+python benchmarks/import_time.py
 """
 
 import json

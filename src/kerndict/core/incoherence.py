@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymm, dsyrk
 
 #: Features up to which the whole space costs no more than a Krylov space.
 SMALL = 600
@@ -20,34 +21,44 @@ MAX_DEPTH = 2
 class OuterSum:
     """``S = sum_l D_l D_l'``, a running sum over the dictionaries of all classes.
 
-    ``P = S - D_i D_i'``, so that a class costs two products with S, not one with each
-    other dictionary.  When the atoms are few beside the features, S stays a product:
-    forming it would cost more, in time and in memory (m x m).
+    ``P = S - D_i D_i'``, so that a class costs one product with S, not one with each
+    other dictionary.  S is symmetric: only its lower triangle is kept, the rest is zero.
+    When the atoms are few beside the features, S stays a product: forming it would cost
+    more, in time and in memory (m x m).
     """
 
     def __init__(self, D: Sequence[NDArray]) -> None:
         self._D = list(D)
         m, total = D[0].shape[0], sum(d.shape[1] for d in D)
-        self._S = sum(d @ d.T for d in D) if m <= 2 * total else None
+        self._S: NDArray | None = None
+        if m <= 2 * total:
+            self._S = np.zeros((m, m), order="F")
+            for d in D:
+                self._add(1.0, d)
+
+    def _add(self, sign: float, d: NDArray) -> None:
+        self._S = dsyrk(sign, d, beta=1.0, c=self._S, overwrite_c=1, lower=1)
 
     def replace(self, i: int, D_i: NDArray) -> None:
         """Let D_i take the place of the dictionary of class i."""
         if self._S is not None:
-            self._S -= self._D[i] @ self._D[i].T
-            self._S += D_i @ D_i.T
+            self._add(-1.0, self._D[i])
+            self._add(1.0, D_i)
         self._D[i] = D_i
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
         """Return P W for class i, W (m, any)."""
         if self._S is not None:
-            return self._S @ W - self._D[i] @ (self._D[i].T @ W)
+            return dsymm(1.0, self._S, W, lower=1) - self._D[i] @ (self._D[i].T @ W)
         return sum(d @ (d.T @ W) for k, d in enumerate(self._D) if k != i)
 
     def coherence(self) -> float:
         """Return the coherence term, ``|S|_F^2 - sum_i |D_i'D_i|_F^2``."""
         if self._S is not None:
+            lower = self._S.ravel(order="K")
+            squares = 2 * lower @ lower - np.sum(np.diagonal(self._S) ** 2)
             own = sum(np.sum((d.T @ d) ** 2) for d in self._D)
-            return max(0.0, float(np.sum(self._S**2) - own))
+            return max(0.0, float(squares - own))
         return pairwise_coherence(len(self._D), lambda i, k: self._D[i].T @ self._D[k])
 
 
