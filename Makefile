@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test check format clean
 
 demo: $(VENV)/.demo
-	$(BIN)/kerndict demo
+	$(BIN)/kerndict reproduce
 
 test: $(VENV)/.dev
 	$(BIN)/pytest
@@ -28,7 +28,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[reproduce]"
 	touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml

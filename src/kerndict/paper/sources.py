@@ -1,0 +1,38 @@
+"""Where the feature sets come from: a folder, the network, or scikit-learn."""
+
+import zlib
+from functools import lru_cache
+from pathlib import Path
+
+from sklearn.datasets import load_digits
+from sklearn.utils import Bunch
+
+from kerndict.datasets import fetch_ar, fetch_caltech101, fetch_yaleb, load_features
+
+_FETCH = {"yaleb": fetch_yaleb, "ar": fetch_ar, "caltech101": fetch_caltech101}
+_STEMS = {"yaleb": ("yaleb",), "ar": ("ar", "arface"), "caltech101": ("caltech101",)}
+
+
+def find_file(dataset: str, folder: Path | None) -> Path | None:
+    """Return the feature file of a dataset in a folder, if it is there."""
+    stems = _STEMS.get(dataset, ())
+    names = [f"{stem}{suffix}" for stem in stems for suffix in (".npz", ".mat")]
+    paths = [folder / name for name in names] if folder else []
+    return next((path for path in paths if path.exists()), None)
+
+
+@lru_cache(maxsize=1)
+def load(dataset: str, folder: Path | None) -> Bunch:
+    """Load a dataset from a folder, or fetch it; digits come with scikit-learn."""
+    if dataset == "digits":
+        features = load_digits()
+        features.train = None
+        return features
+    path = find_file(dataset, folder)
+    return load_features(path) if path else _FETCH[dataset]()
+
+
+def fingerprint(features: Bunch) -> str:
+    """Return what tells two feature sets apart."""
+    data = features.data
+    return f"{data.shape} {zlib.crc32(data.tobytes())} {zlib.crc32(features.target.tobytes())}"

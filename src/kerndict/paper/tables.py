@@ -1,0 +1,142 @@
+"""Tables I to VI: ours beside the paper's, with the controls."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import mean, pstdev
+from typing import Any
+
+from kerndict.paper.protocol import DATASETS, PEERS, PUBLISHED, TABLES
+
+Rows = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text, ready for a terminal, Markdown or HTML."""
+
+    title: str
+    columns: Sequence[str]
+    cells: list[list[str]] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        lines = ["| " + " | ".join(self.columns) + " |", "|" + "---|" * len(self.columns)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.cells]
+        return f"**{self.title}**\n\n" + "\n".join(lines) + "\n"
+
+
+def select(rows: Rows, dataset: str, method: str) -> list[dict[str, Any]]:
+    """Return the rounds of one method on one dataset, in order."""
+    chosen = [row for row in rows if (row["dataset"], row["method"]) == (dataset, method)]
+    return sorted(chosen, key=lambda row: row["round"])
+
+
+def values(rows: Rows, dataset: str, method: str, column: str = "accuracy") -> list[float]:
+    """Return one column over the rounds of a method."""
+    return [row[column] for row in select(rows, dataset, method)]
+
+
+def percent(fractions: Sequence[float]) -> str:
+    """Return mean ± standard deviation over rounds in percent."""
+    if not fractions:
+        return "–"
+    text = f"{100 * mean(fractions):.2f}"
+    return f"{text} ± {100 * pstdev(fractions):.2f}" if len(fractions) > 1 else text
+
+
+def best_three(fractions: Sequence[float]) -> float:
+    """Return the mean of the three best rounds, as the paper reports."""
+    return mean(sorted(fractions)[-3:])
+
+
+def datasets_in(rows: Rows) -> list[str]:
+    """Return the datasets that have rows, in the paper's order."""
+    return [name for name in DATASETS if any(row["dataset"] == name for row in rows)]
+
+
+def accuracy_table(rows: Rows, table: str) -> Table:
+    """Return the accuracies of one table of the paper."""
+    method = TABLES[table]
+    result = Table(
+        f"Table {table}, accuracy in %: {describe(method)}",
+        ["dataset", "ours", "per class", "best 3", "paper", "difference", "exact", "untrained"],
+    )
+    for dataset in datasets_in(rows):
+        scores = values(rows, dataset, method)
+        if not scores:
+            continue
+        best = 100 * best_three(scores)
+        paper = PUBLISHED.get((table, dataset))
+        result.cells.append(
+            [
+                DATASETS[dataset].title,
+                percent(scores),
+                percent(values(rows, dataset, method, "accuracy_per_class")),
+                f"{best:.2f}",
+                f"{paper.accuracy:.2f}" if paper else "–",
+                f"{best - paper.accuracy:+.2f}" if paper else "–",
+                percent(values(rows, dataset, f"{method}-exact")),
+                percent(values(rows, dataset, f"{method}-iter0")),
+            ]
+        )
+    return result
+
+
+def time_table(rows: Rows, table: str) -> Table:
+    """Return the times of one table of the paper, kernel matrices included."""
+    method = TABLES[table]
+    result = Table(
+        f"Table {table}, seconds: {describe(method)}",
+        ["dataset", "train", "paper", "ratio", "test", "paper ", "ratio "],
+    )
+    for dataset in datasets_in(rows):
+        fit = values(rows, dataset, method, "fit_seconds")
+        predict = values(rows, dataset, method, "predict_seconds")
+        if not fit:
+            continue
+        paper = PUBLISHED.get((table, dataset))
+        result.cells.append(
+            [
+                DATASETS[dataset].title,
+                *_seconds(mean(fit), paper.fit_seconds if paper else None),
+                *_seconds(mean(predict), paper.predict_seconds if paper else None),
+            ]
+        )
+    return result
+
+
+def peer_table(rows: Rows) -> Table:
+    """Return the tuned support vector machines, round 1."""
+    result = Table(
+        "Peers, tuned inside the training part, round 1",
+        ["dataset", "method", "accuracy %", "per class %", "train s", "test s"],
+    )
+    names = {"svc": "one-vs-rest RBF SVM", "linear-svc": "LinearSVC"}
+    for dataset in datasets_in(rows):
+        for peer in PEERS:
+            for row in select(rows, dataset, peer):
+                cells = [f"{100 * row[name]:.2f}" for name in ("accuracy", "accuracy_per_class")]
+                times = [f"{row[name]:.2f}" for name in ("fit_seconds", "predict_seconds")]
+                result.cells.append([DATASETS[dataset].title, names[peer], *cells, *times])
+    return result
+
+
+def all_tables(rows: Rows) -> list[Table]:
+    """Return every table that has cells."""
+    built: Iterable[Table] = (
+        make(rows, table) for table in TABLES for make in (accuracy_table, time_table)
+    )
+    return [table for table in [*built, peer_table(rows)] if table.cells]
+
+
+def describe(method: str) -> str:
+    """Return a method's name in the words of the paper."""
+    family, *kernel, update = method.split("-")
+    kind = {"rbf": " (RBF kernel)", "poly": " (polynomial kernel)"}.get("".join(kernel), "")
+    return f"{update.upper().replace('KSVD', 'K-SVD')} {family.upper()}{kind}"
+
+
+def _seconds(ours: float, paper: float | None) -> list[str]:
+    if paper is None:
+        return [f"{ours:.3g}", "–", "–"]
+    return [f"{ours:.3g}", f"{paper:g}", f"{paper / ours:.0f} ×"]

@@ -1,0 +1,106 @@
+"""What the run shows while it runs, and at its end."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table as RichTable
+
+from kerndict.paper.protocol import Row
+from kerndict.paper.tables import Table
+from kerndict.paper.verdicts import Verdict
+
+
+class Display:
+    """Progress over rows: a live bar on a terminal, plain lines elsewhere, or nothing."""
+
+    def __init__(self, rows: Sequence[Row], done: dict[Row, float], quiet: bool) -> None:
+        self._console = Console()
+        self._live = self._console.is_terminal and not quiet
+        self._quiet = quiet
+        self._pending = [row for row in rows if row not in done]
+        self._seconds: dict[tuple[str, str], list[float]] = {}
+        for row, seconds in done.items():
+            self._seconds.setdefault((row.dataset, row.method), []).append(seconds)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=self._console,
+            disable=not self._live,
+        )
+        self._total = len(rows)
+        self._task = self._progress.add_task(
+            self._current(), total=len(rows), completed=len(rows) - len(self._pending), left=""
+        )
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        finished = self._total - len(self._pending)
+        if finished and not self._quiet:
+            self._console.print(f"{finished} of {self._total} rows are there already")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def advance(self, row: Row, result: dict[str, Any]) -> None:
+        """Show a finished row."""
+        seconds = result["fit_seconds"] + result["predict_seconds"]
+        self._seconds.setdefault((row.dataset, row.method), []).append(seconds)
+        self._pending.remove(row)
+        left = f"about {clock(self._left())} left" if self._pending else "done"
+        self._progress.update(self._task, advance=1, description=self._current(), left=left)
+        if not self._live and not self._quiet:
+            count = self._total - len(self._pending)
+            self._console.print(
+                f"[{count}/{self._total}] {row}: {100 * result['accuracy']:.2f} %, "
+                f"{seconds:.2f} s; {left}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    def _current(self) -> str:
+        return str(self._pending[0]) if self._pending else "all rows"
+
+    def _left(self) -> float:
+        """Estimate the seconds left from rows of the same method, else from all rows."""
+        known = [seconds for group in self._seconds.values() for seconds in group]
+        overall = sum(known) / len(known) if known else 0.0
+        total = 0.0
+        for row in self._pending:
+            group = self._seconds.get((row.dataset, row.method))
+            total += sum(group) / len(group) if group else overall
+        return total
+
+
+def clock(seconds: float) -> str:
+    """Return a duration for people."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def show(tables: Iterable[Table], verdicts: Iterable[Verdict], headline: str) -> None:
+    """Print tables, verdicts and the headline."""
+    console = Console()
+    width = console.width if console.is_terminal else 110
+    console = Console(width=max(width, 80))
+    for table in tables:
+        shown = RichTable(title=table.title, title_justify="left", title_style="bold")
+        for i, column in enumerate(table.columns):
+            shown.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
+        for row in table.cells:
+            shown.add_row(*row)
+        console.print(shown)
+    for verdict in verdicts:
+        console.print(f"\n[bold]“{verdict.claim}”[/bold]", highlight=False)
+        console.print(f"  {verdict.verdict}", markup=False, highlight=False)
+        for number in verdict.numbers:
+            console.print(f"    {number}", markup=False, highlight=False)
+    console.print(f"\n{headline}", markup=False, highlight=False)
