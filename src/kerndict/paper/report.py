@@ -82,7 +82,7 @@ def _figure(image: Path, caption: str) -> str:
 def _verdict(verdict: Verdict) -> str:
     numbers = "".join(f"<li>{escape(number)}</li>" for number in verdict.numbers)
     word = verdict.verdict.split(":")[0]
-    kind = "yes" if word.startswith("holds") else "no"
+    kind = "yes" if word.startswith("holds") else "open" if word.startswith("not") else "no"
     return (
         f'<article class="{kind}"><h3>“{escape(verdict.claim)}”</h3>'
         f"<p>{escape(verdict.verdict)}.</p><ul>{numbers}</ul></article>"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import Any
 
 from kerndict.paper.protocol import (
     DATASETS,
@@ -79,12 +78,11 @@ def _kernel(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
         helped[dataset] = gain > NOISE
         listed = ", ".join(f"{kind} {100 * score:.2f} %" for kind, score in best.items())
         numbers.append(f"{_title(dataset)}: {listed}")
-    expected = all(won == (dataset != "yaleb") for dataset, won in helped.items())
     names = [_title(dataset) for dataset, won in helped.items() if won]
-    word = "holds" if expected else "does not hold as stated"
     return Verdict(
         "The kernel improves accuracy, except on YaleB",
-        f"{word}: a kernel helps on {', '.join(names) or 'no dataset here'}",
+        f"{_as_stated(helped, {'yaleb': False, 'ar': True, 'caltech101': True})}: a kernel helps "
+        f"on {', '.join(names) or 'none of the datasets'}",
         numbers,
     )
 
@@ -112,22 +110,23 @@ def _training_time(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
                 f"{wasted:.3g} s more on this machine, {100 * share:.0f} % of the training"
             )
         numbers.append(text)
-    word = "holds" if faster and min(faster) > 1 else "depends on the data"
+    word = "holds in kind" if faster and min(faster) > 1 else "does not hold everywhere"
     return Verdict(
         "Kernel training is 10, 25 and 200 times faster (YaleB, AR, Caltech101)",
-        f"{word} once D̄D̄' is not recomputed: {', '.join(f'{ratio:.1f} ×' for ratio in faster)}",
+        f"{word}: {', '.join(f'{ratio:.1f} ×' for ratio in faster)}, when neither recomputes D̄D̄'",
         numbers,
     )
 
 
 def _iterations(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
-    numbers, changes = [], []
+    numbers, changes, learned = [], [], []
     for dataset in datasets:
         steps = {0: f"{FIGURES}-iter0", N_ITER: FIGURES, 30: f"{FIGURES}-iter30"}
         found = {n: mean(s) for n, name in steps.items() if (s := values(rows, dataset, name))}
         if len(found) < 3:
             continue
         changes.append(found[30] - found[N_ITER])
+        learned.append(found[N_ITER] - found[0])
         numbers.append(
             f"{_title(dataset)}: "
             + ", ".join(f"{n} iterations {100 * score:.2f} %" for n, score in found.items())
@@ -135,9 +134,8 @@ def _iterations(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
     small = all(abs(change) <= 0.01 for change in changes)
     return Verdict(
         "More than 10 iterations change little",
-        f"{'holds' if small else 'does not hold'}: 30 instead of 10 change "
-        + ", ".join(f"{100 * change:+.2f}" for change in changes)
-        + " points. No iterations at all change little, too: see the numbers",
+        f"{'holds' if small else 'does not hold'}: 30 instead of 10 change {_points(changes)}; "
+        f"10 instead of none change {_points(learned)}",
         numbers,
     )
 
@@ -159,9 +157,7 @@ def _sparsity(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
     word = "holds" if helps and all(gain > NOISE for gain in helps) else "does not hold everywhere"
     return Verdict(
         "A larger sparsity level helps",
-        f"{word}: from s = 4 to s = 32, "
-        + ", ".join(f"{100 * gain:+.2f}" for gain in helps)
-        + " points",
+        f"{word}: from s = 4 to s = 32, {_points(helps)}",
         numbers,
     )
 
@@ -180,19 +176,27 @@ def _orthogonality(rows: Rows, datasets: Sequence[str], fact: Facts) -> Verdict:
         near[dataset] = found["trained"] < ORTHOGONAL
         listed = ", ".join(f"{kind} {value:.3f}" for kind, value in found.items())
         numbers.append(f"{_title(dataset)}: mean alignment {listed}")
-    expected = all(
-        is_near == (dataset == "caltech101")
-        for dataset, is_near in near.items()
-        if dataset != "digits"
-    )
     orthogonal = [_title(dataset) for dataset, is_near in near.items() if is_near]
     return Verdict(
         "The discriminative term gives no quasi-orthogonality on YaleB and AR, but does on "
         "Caltech101",
-        f"{'holds' if expected else 'does not hold'}: nearly orthogonal (alignment below "
-        f"{ORTHOGONAL:g}; 0 is orthogonal, 1 the same) on {', '.join(orthogonal) or 'no dataset'}",
+        f"{_as_stated(near, {'yaleb': False, 'ar': False, 'caltech101': True})}: nearly orthogonal "
+        f"(mean alignment below {ORTHOGONAL:g}, where 0 is orthogonal and 1 the same) on "
+        f"{', '.join(orthogonal) or 'none of the datasets'}",
         numbers,
     )
+
+
+def _as_stated(found: dict[str, bool], stated: dict[str, bool]) -> str:
+    """Compare with what the paper states of its own datasets, as far as they are here."""
+    shared = found.keys() & stated.keys()
+    if not shared:
+        return "not tested, for lack of the paper's datasets"
+    return "holds" if all(found[name] == stated[name] for name in shared) else "does not hold"
+
+
+def _points(differences: Sequence[float]) -> str:
+    return ", ".join(f"{100 * value:+.2f}" for value in differences) + " points"
 
 
 def headline(rows: Rows) -> str:
@@ -237,5 +241,5 @@ def _means(rows: Rows, suffix: str) -> list[float]:
     ]
 
 
-def _title(dataset: str) -> Any:
+def _title(dataset: str) -> str:
     return DATASETS[dataset].title
