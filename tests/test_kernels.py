@@ -58,6 +58,13 @@ def test_median_distance_leaves_equal_rows_out():
     assert median_distance(np.ones((1, 2)), np.random.RandomState(0)) == 1.0
 
 
+def test_median_distance_of_near_duplicates_beside_an_outlier():
+    points = 1 + 1e-9 * rng.standard_normal((40, 5))
+    points[0] = 5
+    expected = np.median(pdist(points))
+    assert np.isclose(median_distance(points, np.random.RandomState(0)), expected, rtol=1e-6)
+
+
 def test_median_distance_draws_rows_beyond_the_limit():
     points = rng.standard_normal((100, 3))
     first, again, other = (

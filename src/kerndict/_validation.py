@@ -30,10 +30,11 @@ def check_real(name: str, value: Any, minimum: float = -np.inf, *, strict: bool 
 
 def check_degree(value: Any) -> int:
     """Return the degree of a polynomial kernel; integral floats are accepted."""
-    degree = check_real("degree", value)
-    if degree < 1 or degree != int(degree):
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"degree={value!r} is not a number: give a whole number >= 1.")
+    if not float(value).is_integer() or value < 1:
         raise ValueError(f"degree={value!r} is out of range: give a whole number >= 1.")
-    return int(degree)
+    return int(float(value))
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str], other: str = "") -> str:
@@ -59,7 +60,10 @@ def check_init_arrays(init: Any, shapes: Sequence[tuple[int, int]]) -> list[NDAr
     arrays = []
     for i, (item, shape) in enumerate(zip(init, shapes, strict=True)):
         try:
-            array = np.asarray(item, dtype=np.float64)
+            array = np.asarray(item)
+            if array.dtype.kind not in "fiu":
+                raise TypeError(f"its type is {array.dtype}")
+            array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(f"init[{i}] is not an array of numbers: {error}.") from error
         if array.shape != shape:
@@ -74,12 +78,16 @@ def check_init_arrays(init: Any, shapes: Sequence[tuple[int, int]]) -> list[NDAr
 
 def check_diagonal(diagonal: Any, n_samples: int, dtype: Any) -> NDArray:
     """Return k(y, y) of n_samples rows."""
-    array = np.asarray(diagonal, dtype=dtype)
+    try:
+        array = np.asarray(diagonal, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"diagonal is not an array of numbers: {error}.") from error
     if array.shape != (n_samples,):
         raise ValueError(
             f"diagonal has shape {array.shape} for {n_samples} samples: give k(y, y) of each "
             f"row, shape ({n_samples},)."
         )
     if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ValueError("diagonal holds values that are negative, infinite or NaN.")
+        bad = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise ValueError(f"diagonal holds {bad:g}: give k(y, y) of each row, finite and >= 0.")
     return array

@@ -18,13 +18,15 @@ class Kernel:
     """A kernel with its parameters settled.
 
     ``"rbf"`` exp(-|x - y|^2 / 2 sigma^2), ``"poly"`` (x'y + coef0)^degree, ``"linear"``
-    x'y, or a callable.  ``"precomputed"`` has no matrix to compute.
+    x'y, or a callable.  ``"precomputed"`` has no matrix to compute.  ``shift``, which does
+    not change distances, is subtracted from the rows before they are multiplied.
     """
 
     name: str | Callable[[NDArray, NDArray], Any]
     sigma: float = 1.0
     degree: int = 2
     coef0: float = 1.0
+    shift: NDArray | None = None
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K (len(X), len(Z)) in the precision of X."""
@@ -37,29 +39,38 @@ class Kernel:
                     f"({len(X)}, {len(Z)})."
                 )
             K = K.astype(X.dtype)
+        elif self.name == "rbf":
+            K = self._rbf(X, Z)
         else:
-            K = X @ Z.T
-            if self.name == "rbf":
-                K = self._rbf(K, X, Z)
-            elif self.name == "poly":
-                with np.errstate(over="ignore"):  # an error below says what to do
+            with np.errstate(over="ignore"):  # an error below says what to do
+                K = X @ Z.T
+                if self.name == "poly":
                     K += X.dtype.type(self.coef0)
                     K **= self.degree
-        if self.name not in ("rbf", "linear") and not np.all(np.isfinite(K)):
+        # The sum is finite unless an entry is not, or the sum itself overflows.
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(K.sum()) or np.isfinite(K).all()
+        if not finite:
             raise ValueError(
                 f"kernel={self.name!r} gave values that are infinite or NaN: scale the "
                 "features down, or change the kernel's parameters."
             )
         return K
 
-    def _rbf(self, K: NDArray, X: NDArray, Z: NDArray) -> NDArray:
+    def _rbf(self, X: NDArray, Z: NDArray) -> NDArray:
         # exp(-|x - z|^2 / 2 sigma^2) = exp((x'z - |x|^2 / 2 - |z|^2 / 2) / sigma^2)
-        K -= _half_squares(X)[:, None]
-        K -= _half_squares(Z)
-        np.minimum(K, 0, out=K)
-        K *= X.dtype.type(self.sigma**-2)
-        np.exp(K, out=K)
-        if X is Z:
+        same = X is Z
+        if self.shift is not None:
+            X = X - self.shift
+            Z = X if same else Z - self.shift
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = X @ Z.T
+            K -= _half_squares(X)[:, None]
+            K -= _half_squares(Z)
+            np.minimum(K, 0, out=K)
+            K *= X.dtype.type(1 / self.sigma / self.sigma)
+            np.exp(K, out=K)
+        if same:
             np.fill_diagonal(K, 1)
         return K
 
@@ -83,19 +94,29 @@ def _half_squares(X: NDArray) -> NDArray:
 def median_distance(X: NDArray, rng: np.random.RandomState, max_rows: int = 2000) -> float:
     """Return the median Euclidean distance over pairs of at most max_rows rows of X.
 
-    Equal rows are left out; 1.0 when no two rows differ.
+    Zero distances are left out; 1.0 when no two rows differ.
     """
     if len(X) > max_rows:
         X = X[rng.choice(len(X), max_rows, replace=False)]
     X = X.astype(np.float64)
-    _, same = np.unique(X, axis=0, return_inverse=True)
     X -= X.mean(axis=0)
     scale = np.abs(X).max()
-    i, k = np.triu_indices(len(X), 1)
-    differ = same[i] != same[k]
-    if not differ.any():
+    if scale == 0:
         return 1.0
     X /= scale
     halves = _half_squares(X)
-    squared = 2 * np.maximum(halves[:, None] + halves - X @ X.T, 0)
-    return float(scale * np.sqrt(np.median(squared[i[differ], k[differ]])))
+    i, k = np.triu_indices(len(X), 1)
+    squared = 2 * (halves[:, None] + halves - X @ X.T)[i, k]
+    # Where most digits have cancelled, take the difference itself.
+    close = np.flatnonzero(squared < 1e-6 * (halves[i] + halves[k]))
+    for part in np.array_split(close, 1 + len(close) * X.shape[1] // 2**22):
+        squared[part] = 2 * _half_squares(X[i[part]] - X[k[part]])
+    squared = squared[squared > 0]
+    return float(scale * np.sqrt(np.median(squared))) if squared.size else 1.0
+
+
+def distance_shift(X: NDArray, sigma: float) -> NDArray | None:
+    """Return the mean of X where rows lie so far out that distances would lose digits."""
+    with np.errstate(over="ignore"):
+        lost = np.finfo(X.dtype).eps * _half_squares(X).max() / sigma / sigma
+    return X.mean(axis=0) if lost > 1e-8 else None

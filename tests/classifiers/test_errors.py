@@ -53,7 +53,7 @@ def test_bad_parameters(classifier, options, error, words):
         ({"kernel": "poly", "degree": 999}, ValueError, "kernel='poly' .* scale the features"),
         ({"kernel": "poly", "degree": 3, "coef0": -99.0}, ValueError, "eigenvalue -.* coef0 >= 0"),
         ({"kernel": lambda A, B: A}, ValueError, r"shape \(36, 10\) .* return one of shape"),
-        ({"kernel": lambda A, B: -A @ B.T}, ValueError, r"classes_\[0\] has an eigenvalue -"),
+        ({"kernel": lambda A, B: -A @ B.T}, ValueError, r"classes_\[0\] has the eigenvalue -"),
         ({"kernel": lambda A, B: A @ np.triu(A.T @ A) @ B.T}, ValueError, "not symmetric"),
         ({"kernel": "precomputed"}, ValueError, r"square kernel matrix .* \(36, 10\)"),
     ],
@@ -76,6 +76,23 @@ def test_bad_data(classifier):
         classifier().fit(X, np.zeros(len(X)))
 
 
+def test_values_whose_squares_overflow():
+    for classifier, data in (
+        (DictionaryClassifier, X * 1e200),
+        (DictionaryClassifier, (X * 1e25).astype(np.float32)),
+        (KernelDictionaryClassifier, X * 1e200),
+        (KernelDictionaryClassifier, (X * 1e20).astype(np.float32)),
+    ):
+        with pytest.raises(ValueError, match="scale the features"):
+            classifier(6, 2).fit(data, y)
+    with pytest.raises(ValueError, match="scale the features"):
+        DictionaryClassifier(6, 2).fit(X, y).predict(X * 1e200)
+    with pytest.raises(ValueError, match=r"kernel='linear' .* scale the features"):
+        KernelDictionaryClassifier(6, 2, kernel="linear").fit(X * 1e200, y)
+    with pytest.raises(ValueError, match="kernel='rbf' gave values that are infinite or NaN"):
+        KernelDictionaryClassifier(6, 2, sigma=1e-200).fit(np.vstack([X, X]), np.r_[y, y])
+
+
 def test_bad_initial_atoms():
     for bad, words in ((np.nan, r"init\[1\] holds NaN"), (0.0, r"init\[1\] has a zero atom")):
         init = [np.ones((10, 4)) for _ in range(3)]
@@ -93,7 +110,9 @@ def test_precomputed_kernels_must_match():
         model.class_residuals(K)
     with pytest.raises(ValueError, match=r"diagonal has shape \(2,\) for 36"):
         model.class_residuals(K, diagonal=[1, 2])
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(TypeError, match="diagonal is not an array of numbers"):
+        model.class_residuals(K, diagonal=["a"] * 36)
+    with pytest.raises(ValueError, match=r"diagonal holds -1: .* >= 0"):
         model.class_residuals(K, diagonal=-np.ones(36))
 
 

@@ -174,6 +174,71 @@ def test_linear_fits_keep_their_supports_at_any_scale(scale):
         np.testing.assert_array_equal(model.predict(X), scaled.predict(X * scale))
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+@pytest.mark.filterwarnings("ignore::kerndict.SpanWarning")
+def test_scale_does_not_choose_among_twins_and_perfect_signals(scale):
+    # More atoms than samples, and every sample twice: ties at rounding level everywhere.
+    data, labels = np.vstack([X, X]), np.r_[y, y]
+    for n_atoms, s in ((40, 5), (12, 4)):
+        for n_iter in (0, 10):
+            options = {"n_iter": n_iter, "random_state": 0}
+            model = DictionaryClassifier(n_atoms, s, **options).fit(data, labels)
+            scaled = DictionaryClassifier(n_atoms, s, **options).fit(data * scale, labels)
+            for one, other in zip(model.codes_, scaled.codes_, strict=True):
+                np.testing.assert_array_equal(one != 0, other != 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weak", [1e-2, 1e-5])
+def test_a_weak_sample_is_a_sample(weak, dtype):
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((30, 40)).astype(dtype)
+    labels = np.repeat([0, 1], 15)
+    data[0] *= dtype(weak)
+    for n_iter in (0, 3):
+        options = {"n_iter": n_iter, "random_state": 0}
+        linear = DictionaryClassifier(15, 4, **options).fit(data, labels)
+        kernel = KernelDictionaryClassifier(15, 4, kernel="linear", **options).fit(data, labels)
+        tolerance = 1e-3 if dtype == np.float32 else 1e-8
+        close(norms(kernel), np.ones(30), tolerance)
+        probe = rng.standard_normal((50, 40)).astype(dtype)
+        probe[0] = data[0] / weak
+        close(kernel.class_residuals(probe), linear.class_residuals(probe), 5 * tolerance)
+
+
+def test_initial_atoms_that_cancel_are_zero_atoms():
+    data, labels = np.vstack([X, X]), np.r_[y, y]
+    init = [np.random.default_rng(i).standard_normal((24, 3)) for i in range(3)]
+    init[2][:, 1] = 0
+    init[2][[0, 12], 1] = 1, -1  # a sample minus its copy
+    with pytest.raises(ValueError, match=r"init\[2\] has a zero atom \(column 1\)"):
+        KernelDictionaryClassifier(3, 2, init=init).fit(data, labels)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_initial_atoms_of_any_scale_are_normalised(scale):
+    init = [np.random.default_rng(i).standard_normal((10, 3)) * scale for i in range(3)]
+    model = DictionaryClassifier(3, 2, init=init, n_iter=0).fit(X, y)
+    close(norms(model), np.ones(9))
+
+
+@pytest.mark.parametrize(("dtype", "offset"), [(np.float64, 1e7), (np.float32, 1e3)])
+def test_the_origin_does_not_matter_to_the_rbf_kernel(dtype, offset):
+    near = KernelDictionaryClassifier(6, 2, n_iter=0, random_state=0).fit(X, y)
+    shifted = (X + offset).astype(dtype)
+    far = KernelDictionaryClassifier(6, 2, n_iter=0, random_state=0).fit(shifted, y)
+    assert np.isclose(far.sigma_, near.sigma_, rtol=1e-4)
+    close(far.class_residuals(shifted), near.class_residuals(X), 5e-3)
+
+
+def test_what_is_fitted_does_not_change_with_parameters():
+    model = KernelDictionaryClassifier(6, 2, random_state=0).fit(X, y)
+    expected = model.class_residuals(X)
+    model.set_params(n_nonzero_coefs=5, kernel="linear", sigma=9.0)
+    np.testing.assert_array_equal(model.class_residuals(X), expected)
+    assert not hasattr(model.fit(X, y), "sigma_")
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", lambda A, B: np.exp(A @ B.T / 50)])
 def test_kernels_fit_and_their_residuals_are_equation_21(kernel):
     model = KernelDictionaryClassifier(6, 2, kernel=kernel, random_state=0).fit(X, y)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from conftest import close, toy
+from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
@@ -67,6 +68,27 @@ def test_rows_may_come_in_any_batches(model, monkeypatch):
     np.testing.assert_array_equal(one, model.predict(X))
 
 
+def test_tied_atoms_do_not_make_predictions_depend_on_batches():
+    # All samples have the same correlation with a constant signal: the last bits decide,
+    # unless the first of equal atoms is taken.
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        base_row = rng.random(37)
+        data = np.array([rng.permutation(base_row) for _ in range(40)])
+        labels = np.repeat([0, 1], 20)
+        tied = np.outer(rng.random(50) + 0.1, np.ones(37))
+        for classifier in BOTH:
+            for dtype in (np.float64, np.float32):
+                model = classifier(20, 3, n_iter=0, random_state=0).fit(data.astype(dtype), labels)
+                rows = tied.astype(dtype)
+                together = model.predict(rows)
+                np.testing.assert_array_equal(
+                    together, [model.predict(row[None])[0] for row in rows]
+                )
+                with sklearn.config_context(working_memory=1e-3):
+                    np.testing.assert_array_equal(together, model.predict(rows))
+
+
 def test_chunks_stay_within_working_memory(monkeypatch):
     model = KernelDictionaryClassifier(7, 3, random_state=0).fit(X, y)
     sizes = []
@@ -94,9 +116,11 @@ def test_threads_change_nothing(model):
 
 @pytest.mark.parametrize("classifier", BOTH)
 def test_same_seed_same_fit(classifier):
+    X, y = load_digits(return_X_y=True)  # large enough for BLAS to use its threads
+
     def arrays(threads, n_jobs=None):
         with threadpool_limits(threads, "blas"):
-            options = {"incoherence": 0.05, "random_state": 4, "n_jobs": n_jobs}
+            options = {"incoherence": 0.1, "random_state": 4, "n_jobs": n_jobs, "n_iter": 4}
             model = classifier(14, 3, atom_update="power", **options).fit(X, y)
             D = model.dictionaries_ if hasattr(model, "dictionaries_") else model.dual_dictionaries_
             return [*D, *model.codes_, model.class_residuals(X)]

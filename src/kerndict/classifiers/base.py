@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -106,20 +107,22 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         classes, labels, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y holds one class only ({classes[0]!r}): {type(self).__name__} needs samples "
+                f"y holds one class only ({classes[0]}): {type(self).__name__} needs samples "
                 "of at least two classes."
             )
         order = np.argsort(labels, kind="stable")
         rng = check_random_state(self.random_state)
-        problem, fitted = self._make_problem(X, order, sizes, rng)
-        self._start(problem, rng)
-        self._warn_if_spanning(problem, sizes)
         # One thread: products of the size of a class would only wait for a second one, and
-        # what is learned must not depend on the machine's.
+        # what is learned must not depend on how many the machine has.
         with threadpool_limits(1, "blas"):
+            problem, fitted = self._make_problem(X, order, sizes, rng)
+            self._start(problem, rng)
+            self._warn_if_spanning(problem, sizes)
             codes, trace = self._learn(problem, rng)
 
-        for name, value in fitted.items():
+        if hasattr(self, "sigma_"):  # of another kernel
+            del self.sigma_
+        for name, value in {**fitted, "_sparsity": int(self.n_nonzero_coefs)}.items():
             setattr(self, name, value)
         self.classes_ = classes
         self._store(problem)
@@ -153,11 +156,14 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         spanned = sum(reach >= rank for rank in ranks)
         if spanned and 2 * spanned >= len(ranks):
             name = "n_atoms" if self.n_atoms < self.n_nonzero_coefs else "n_nonzero_coefs"
+            rank = int(np.median(ranks))
+            smaller = (
+                f"{name} below the rank of the classes (median {rank}), or " if rank > 1 else ""
+            )
             warnings.warn(
-                f"{name}={reach} reaches the rank of the samples in {spanned} of {len(sizes)} "
+                f"{name}={reach} reaches the rank of the samples in {spanned} of {len(ranks)} "
                 "classes: a code can then span its whole class, and the residual no longer "
-                f"depends on the dictionary. Give {name} below the rank of the classes (median "
-                f"{np.median(ranks):g}), or more samples per class.",
+                f"depends on the dictionary. Give {smaller}more samples per class.",
                 SpanWarning,
                 stacklevel=3,
             )
@@ -205,8 +211,8 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _energies(self, X: NDArray) -> NDArray:
         """Return k(y, y) minus the squared residual, rows in chunks, chunks in threads."""
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")
-        threads = parallel._effective_n_jobs()
+        threads = effective_n_jobs(self.n_jobs)
+        parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
         memory = get_config()["working_memory"] * 2**20
         fitting = int(memory // (threads * self._row_bytes()))
         rows = max(1, min(fitting, _CHUNK_ROWS, -(-len(X) // threads)))
@@ -217,8 +223,8 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return np.concatenate(parts)
 
     def _chunk_energies(self, X: NDArray) -> NDArray:
-        s = int(self.n_nonzero_coefs)
-        return class_energies(self._class_blocks(X), len(X), len(self.classes_), s)
+        blocks = self._class_blocks(X)
+        return class_energies(blocks, len(X), len(self.classes_), self._sparsity)
 
     def class_residuals(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
         """Return the squared residual of each sample over each class, Eq. (21).

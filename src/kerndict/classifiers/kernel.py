@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kerndict._validation import check_choice, check_degree, check_diagonal, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
-from kerndict.core.kernel import KernelProblem, NotPositiveSemidefinite
+from kerndict.core.kernel import NEGATIVE, KernelProblem, NotPositiveSemidefinite
 from kerndict.core.problem import Problem
-from kerndict.kernels import KERNELS, Kernel, median_distance
+from kerndict.kernels import KERNELS, Kernel, distance_shift, median_distance
 
 
 class KernelDictionaryClassifier(BaseDictionaryClassifier):
@@ -188,18 +188,22 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         try:
             return KernelProblem(K, sizes.tolist()), fitted
         except NotPositiveSemidefinite as error:
+            remedy = {
+                "rbf": "The features are too large for sigma: centre or scale them.",
+                "poly": "Give coef0 >= 0.",
+            }.get(str(self.kernel), "Give a kernel that is, such as X @ X.T or 'rbf'.")
             raise ValueError(
-                f"kernel={self.kernel!r} is not positive semidefinite: the block of "
-                f"classes_[{error.class_index}] has an eigenvalue {error.eigenvalue:.3g} (of at "
-                f"most {error.largest:.3g}). Use a positive semidefinite kernel, such as 'rbf', or "
-                "'poly' with coef0 >= 0."
+                f"kernel={self.kernel!r} is not positive semidefinite: its block of "
+                f"classes_[{error.class_index}] has the eigenvalue {error.eigenvalue:.3g}, the "
+                f"largest being {error.largest:.3g}. {remedy}"
             ) from None
 
     def _settled_kernel(self, X: NDArray, rng: np.random.RandomState) -> Kernel:
-        sigma = 1.0
+        sigma, shift = 1.0, None
         if self.kernel == "rbf":
             sigma = median_distance(X, rng) if self.sigma is None else float(self.sigma)
-        return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0))
+            shift = distance_shift(X, sigma)
+        return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
     def _grouped(self, K: NDArray, order: NDArray) -> NDArray:
         if K.shape[0] != K.shape[1]:
@@ -212,7 +216,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _check_symmetric(self, K: NDArray) -> None:
         blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
         worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
-        if worst > np.sqrt(np.finfo(K.dtype).eps) * max(K.max(), -K.min()):
+        rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
+        if worst > rounding * max(K.max(), -K.min()):
             raise ValueError(
                 f"kernel={self.kernel!r} is not symmetric on the training samples: K and its "
                 f"transpose differ by up to {worst:.3g}. Give a symmetric, positive semidefinite "
@@ -245,7 +250,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             start += len(A)
 
     def _row_bytes(self) -> int:
-        return self._dtype.itemsize * (len(self.fit_indices_) + 2 * self._grams[0].shape[0])
+        copies = 2 if callable(self._kernel.name) else 1
+        entries = copies * len(self.fit_indices_) + 2 * self._grams[0].shape[0]
+        return self._dtype.itemsize * entries
 
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:

@@ -106,6 +106,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     def _make_problem(
         self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
     ) -> tuple[Problem, dict[str, Any]]:
+        self._check_squares(X)
         groups = np.split(X[order], np.cumsum(sizes)[:-1])
         return LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0), {}
 
@@ -114,6 +115,20 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         self.dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
         wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
         self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
+
+    def _check_squares(self, X: NDArray) -> None:
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(_LINEAR.diagonal(X)).all()
+        if not finite:
+            raise ValueError(
+                f"X holds values up to {np.abs(X).max():.3g}, whose squares overflow {X.dtype}: "
+                "scale the features down."
+            )
+
+    def _check_rows(self, X: ArrayLike) -> NDArray:
+        X = super()._check_rows(X)
+        self._check_squares(X)
+        return X
 
     def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
         for D, G in zip(self.dictionaries_, self._grams, strict=True):

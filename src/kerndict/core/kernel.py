@@ -11,6 +11,7 @@ from kerndict.core.problem import Problem, normalise, numerical_rank
 #: How far below zero an eigenvalue may fall, relative to the largest: the matrix may have
 #: been computed in single precision.
 NEGATIVE = 1e-6
+EPS = np.finfo(np.float64).eps
 
 
 class NotPositiveSemidefinite(ValueError):
@@ -24,57 +25,88 @@ class NotPositiveSemidefinite(ValueError):
 class KernelProblem(Problem):
     """IKDL: each class whitened by a rank-revealing factor of its kernel matrix.
 
-    With ``K_i = V diag(w) V'`` cut to its numerical rank, ``R = diag(sqrt(w)) V'`` holds
-    the signals and ``d = R a`` the atoms; ``a = V diag(1 / sqrt(w)) d`` brings them back.
+    ``K_i = R'R``, where the rows of R are orthogonal: R holds the signals and ``d = R a``
+    the atoms; ``R R'`` is diagonal, and ``a = R'(R R')^-1 d`` brings atoms back.  What is
+    signal and what is rounding is decided with all signals scaled to unit norm, so that a
+    weak signal counts as much as a strong one.
 
     Parameters
     ----------
-    K : (N, N), the kernel matrix of all signals grouped by class; overwritten
+    K : (N, N), the kernel matrix of all signals grouped by class; its blocks between
+        classes are overwritten
     sizes : the numbers N_i
     """
 
     def __init__(self, K: NDArray, sizes: Sequence[int]) -> None:
         ends = np.cumsum(sizes)
-        places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+        self._places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+        self._K = K
         self.dtype = K.dtype
         self.signals, self.stretch, self._unwhiten = [], [], []
-        for i, place in enumerate(places):
-            w, V = self._decompose(i, K[place, place])
-            self.signals.append(_clear(np.asfortranarray(np.sqrt(w)[:, None] * V.T)))
+        for i in range(len(sizes)):
+            w, V = self._decompose(i)
+            self.signals.append(np.asfortranarray(np.sqrt(w)[:, None] * V.T))
             self.stretch.append(w)
             self._unwhiten.append(V / np.sqrt(w))
-        self._whiten(K, places)
-        self._cross, self._places = K, places
+        self._whiten()
         self.atoms = [np.empty((0, 0))] * len(sizes)
         self._duals: list[NDArray | None] = [None] * len(sizes)
 
-    def _decompose(self, i: int, K_i: NDArray) -> tuple[NDArray, NDArray]:
-        w, V = np.linalg.eigh(K_i.astype(np.float64, copy=False))
-        rounding = max(NEGATIVE, np.sqrt(np.finfo(self.dtype).eps))
-        if w[0] < -rounding * max(w[-1], 0):
-            raise NotPositiveSemidefinite(i, float(w[0]), float(w[-1]))
-        rank = numerical_rank(w, self.dtype)
-        return w[len(w) - rank :], V[:, len(w) - rank :]
+    def _block(self, i: int) -> NDArray:
+        return self._K[self._places[i], self._places[i]].astype(np.float64, copy=False)
 
-    def _whiten(self, K: NDArray, places: list[slice]) -> None:
+    def _decompose(self, i: int) -> tuple[NDArray, NDArray]:
+        """Return w and V, ``K_i = V diag(w) V'``, cut to the numerical rank."""
+        K_i = self._block(i)
+        scale = np.sqrt(np.maximum(np.diagonal(K_i), 0))
+        scale[scale <= np.finfo(self.dtype).eps * scale.max()] = 0
+        inverse = 1 / np.where(scale > 0, scale, np.inf)
+        c, U = np.linalg.eigh(K_i * np.outer(inverse, inverse))
+        rounding = max(NEGATIVE, np.sqrt(np.finfo(self.dtype).eps))
+        if c[0] < -rounding * max(c[-1], 1) or np.diagonal(K_i).min() < -rounding * self._largest():
+            w = np.linalg.eigvalsh(K_i)
+            raise NotPositiveSemidefinite(i, float(w[0]), float(w[-1]))
+        rank = numerical_rank(c, self.dtype)
+        c, U = c[len(c) - rank :], U[:, len(c) - rank :]
+        if np.ptp(scale) == 0:
+            return c * scale[0] ** 2, U
+        # K_i = B B' with B = diag(scale) U diag(sqrt(c)) = V diag(sigma) W'
+        V, sigma, _ = np.linalg.svd(scale[:, None] * U * np.sqrt(c), full_matrices=False)
+        V[scale == 0] = 0
+        return sigma**2, V
+
+    def _largest(self) -> float:
+        return float(np.abs(np.diagonal(self._K)).max())
+
+    def _whiten(self) -> None:
         """Turn the blocks K_il into ``Q_i'Q_l``, the angles between whitened classes.
 
-        Each keeps its place and fills it up to the ranks of its two classes.
+        Each keeps its place and fills it up to the ranks of its two classes; the diagonal
+        blocks stay as they are.
         """
-        for T, place in zip(self._unwhiten, places, strict=True):
+        K = self._K
+        own = [self._block(i).astype(K.dtype) for i in range(len(self._places))]
+        for T, place in zip(self._unwhiten, self._places, strict=True):
             K[place][: T.shape[1]] = T.T @ K[place]
-        for T, place in zip(self._unwhiten, places, strict=True):
+        for T, place in zip(self._unwhiten, self._places, strict=True):
             K[:, place][:, : T.shape[1]] = K[:, place] @ T
+        for block, place in zip(own, self._places, strict=True):
+            K[place, place] = block
 
     def _angles(self, i: int, k: int) -> NDArray:
-        block = self._cross[self._places[i], self._places[k]]
+        block = self._K[self._places[i], self._places[k]]
         return block[: len(self.stretch[i]), : len(self.stretch[k])]
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
-        D, norms = normalise(self.signals[i] @ atoms)
-        self.atoms[i] = D
+        K_i = self._block(i)
+        atoms, sizes = normalise(atoms)
+        squares = np.sum(atoms * (K_i @ atoms), axis=0)
+        # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
+        bound = (np.sqrt(np.maximum(np.diagonal(K_i), 0)) @ np.abs(atoms)) ** 2
+        norms = np.sqrt(np.where(squares > 100 * EPS * bound, squares, 0))
         self._duals[i] = np.where(norms > 0, atoms / np.where(norms > 0, norms, 1), 0)
-        return norms
+        self.atoms[i] = normalise(self.signals[i] @ self._duals[i])[0]
+        return norms * sizes
 
     def n_rows(self, i: int) -> int:
         return self.signals[i].shape[1]
@@ -121,12 +153,5 @@ class KernelProblem(Problem):
 
     def gram(self, i: int, A: NDArray) -> NDArray:
         """Return ``A' K_i A`` for dual coefficients A (N_i, n)."""
-        D = self.signals[i] @ A
-        return D.T @ D
-
-
-def _clear(R: NDArray) -> NDArray:
-    """Set the columns of R that are zero up to rounding to zero."""
-    norms = np.sqrt(np.sum(R**2, axis=0))
-    R[:, norms <= np.finfo(R.dtype).eps * norms.max(initial=0)] = 0
-    return R
+        A = A.astype(np.float64, copy=False)
+        return A.T @ self._block(i) @ A

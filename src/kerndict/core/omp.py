@@ -10,15 +10,16 @@ coordinates of every atom along the new directions and ``c`` those of the signal
 
 Differs from the textbook:
 
-1. An atom whose squared distance to the span of the selected ones falls below
-   ``eps^(2/3)`` of its squared norm is dependent and never selected.  A pivot ``p``
-   amplifies rounding to ``eps / sqrt(p)``; at this threshold the amplified error is
-   still below the threshold, so that dependent atoms are recognised as such.
-2. The pursuit stops at correlations below ``eps^(3/4)`` of the signal and the atom:
-   what is left is rounding, and its support would be arbitrary.  In the Gram domain
-   the largest ``|b_j| / |d_j|`` stands for the norm of the signal.
+1. An atom is dependent, and never selected, when its squared distance ``p`` to the span of
+   the selected ones falls below a share of its squared norm: ``eps^(2/3)`` in float64,
+   ``eps^(1/2)`` in float32.  Each ``c_k^2`` has a relative error of about ``eps / p``, so that
+   this bounds what dependence can cost: 6e-6 and 3e-4 of the residual.
+2. Correlations below ``eps^(3/4)`` of the signal and the atom are rounding.  The pursuit stops
+   there, and among atoms whose correlations differ by less the first is selected, so that
+   neither the last bits nor the shape of a batch decide.  In the Gram domain the largest
+   ``|b_j| / |d_j|`` stands for the norm of the signal.
 
-Both are relative, so supports do not change when signals or atoms are rescaled.
+All is relative, so supports do not change when signals or atoms are rescaled.
 """
 
 import numpy as np
@@ -33,7 +34,7 @@ def _pursue(b, G, s, tau, delta, alpha, p, Q, c, support):  # type: ignore[no-un
     """Select at most s atoms for one signal; return how many.
 
     ``alpha`` holds the correlations of the residual, ``p`` the squared distances of
-    the atoms to the span of the selected ones; ties go to the first atom.
+    the atoms to the span of the selected ones.
     """
     n = b.shape[0]
     zero = tau - tau  # in the precision at hand
@@ -46,18 +47,18 @@ def _pursue(b, G, s, tau, delta, alpha, p, Q, c, support):  # type: ignore[no-un
     level *= tau
 
     for k in range(s):
-        best = -1
         height = zero
         for j in range(n):
-            if (
-                abs(alpha[j]) > height
-                and p[j] > delta * G[j, j]
-                and abs(alpha[j]) > level * np.sqrt(G[j, j])
-            ):
-                best = j
-                height = abs(alpha[j])
-        if best < 0:
+            if p[j] > delta * G[j, j] and abs(alpha[j]) > level * np.sqrt(G[j, j]):
+                height = max(height, abs(alpha[j]))
+        if height == 0:
             return k
+        best = 0
+        while not (
+            p[best] > delta * G[best, best]
+            and abs(alpha[best]) >= height - level * np.sqrt(G[best, best])
+        ):
+            best += 1
 
         # q_k = (G[:, best] - sum_l Q[l, best] Q[l]) / pivot
         q = Q[k]
@@ -111,7 +112,8 @@ def _energies(B, G, s, tau, delta, energies):  # type: ignore[no-untyped-def]
 
 def _prepare(B: NDArray, G: NDArray, s: int) -> tuple:
     eps = np.finfo(B.dtype).eps
-    tau, delta = B.dtype.type(eps ** (3 / 4)), B.dtype.type(eps ** (2 / 3))
+    dependent = eps ** (2 / 3) if B.dtype == np.float64 else eps ** (1 / 2)
+    tau, delta = B.dtype.type(eps ** (3 / 4)), B.dtype.type(dependent)
     return (
         np.ascontiguousarray(B),
         np.ascontiguousarray(G, dtype=B.dtype),

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 def numerical_rank(eigenvalues: NDArray, dtype: DTypeLike) -> int:
     """Count the eigenvalues of a Gram matrix that are signal, not rounding.
 
-    The threshold, ``eps^(2/3)`` of the largest, is the one below which OMP takes an
-    atom for dependent; a negative eigenvalue shows how far rounding reaches.
+    The threshold is ``eps^(2/3)`` of the largest, below which OMP takes an atom for
+    dependent; a negative eigenvalue shows how far rounding reaches.
     """
     largest = max(eigenvalues.max(initial=0), 0)
     floor = max(np.finfo(dtype).eps ** (2 / 3) * largest, -2 * eigenvalues.min(initial=0))
@@ -98,5 +98,7 @@ class Problem(ABC):
 def normalise(atoms: NDArray) -> tuple[NDArray, NDArray]:
     """Return the columns at unit norm in float64, zero ones left zero, and the norms."""
     atoms = atoms.astype(np.float64, copy=False)
-    norms = np.sqrt(np.sum(atoms**2, axis=0))
-    return np.asfortranarray(atoms / np.where(norms > 0, norms, 1)), norms
+    largest = np.abs(atoms).max(axis=0, initial=0)  # squares must not overflow
+    scaled = atoms / np.where(largest > 0, largest, 1)
+    norms = np.sqrt(np.sum(scaled**2, axis=0))
+    return np.asfortranarray(scaled / np.where(norms > 0, norms, 1)), norms * largest

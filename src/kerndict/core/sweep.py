@@ -34,6 +34,8 @@ from numba import njit
 
 from kerndict.core._jit import JIT
 
+EPS = np.finfo(np.float64).eps
+
 
 @njit(**JIT)
 def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignore[no-untyped-def]
@@ -77,10 +79,11 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
     best = np.empty(N)
     explained = _fit_coefficients(E, x, old, v, best)
     if exact:
-        # |E_I|^2 - |F - v best'|^2 = |best|^2 - |x|^2 - 2 d'E x
-        gain = explained - energy
+        # |E_I|^2 - |F - v best'|^2 = |best|^2 - |x|^2 |d|^2 - 2 d'E x
+        gain = explained
         for k in range(r):
-            gain += shift[k] * (old[k] * old[k] - v[k] * v[k]) - 2 * old[k] * Ex[k]
+            gain += shift[k] * (old[k] * old[k] - v[k] * v[k])
+            gain -= old[k] * (energy * old[k] + 2 * Ex[k])
         if gain < 0:
             v[:] = old
             _fit_coefficients(E, x, old, v, best)
@@ -115,17 +118,19 @@ def _fit_coefficients(E, x, old, v, best):  # type: ignore[no-untyped-def]
 def replace_atom(E, D, Y, j, taken):  # type: ignore[no-untyped-def]
     """Replace atom j by the worst represented signal that was not taken yet.
 
-    Once every signal was taken, all are free again; a zero signal makes no atom.
+    Errors that differ by rounding only are equal, and the first signal is taken.  Once
+    every signal was taken, all are free again; a zero signal makes no atom.
     """
     N, r = E.shape
     for _ in range(2):
-        worst, largest, size = -1, -1.0, 0.0
+        worst, largest, size = -1, 0.0, 0.0
         for t in range(N):
             error, norm = 0.0, 0.0
             for k in range(r):
                 error += E[t, k] * E[t, k]
                 norm += Y[t, k] * Y[t, k]
-            if norm > 0 and not taken[t] and error > largest:
+            beaten = error > largest * (1 + 1e-9) + EPS * norm
+            if norm > 0 and not taken[t] and (worst < 0 or beaten):
                 worst, largest, size = t, error, np.sqrt(norm)
         if worst >= 0:
             taken[worst] = True
