@@ -42,7 +42,7 @@ class Kernel:
         elif self.name == "rbf":
             K = self._rbf(X, Z)
         else:
-            with np.errstate(over="ignore"):  # an error below says what to do
+            with np.errstate(over="ignore", invalid="ignore"):  # an error below says what to do
                 K = X @ Z.T
                 if self.name == "poly":
                     K += X.dtype.type(self.coef0)

@@ -216,9 +216,11 @@ def headline(rows: Rows) -> str:
     svm = [score for dataset in datasets_in(rows) for score in values(rows, dataset, "svc")]
     if svm:
         controls += f"{', and ' if controls else ''}a tuned SVM reaches {100 * mean(svm):.2f} %"
+    if not trained:
+        return "No rows yet."
     if not compared:
         sentence = f"The protocol ran, trained dictionaries reach {100 * mean(trained):.2f} %"
-        return f"{sentence}{'; ' if controls else ''}{controls}." if trained else "No rows yet."
+        return f"{sentence}{'; ' if controls else ''}{controls}."
     parts = []
     for dataset in dict.fromkeys(dataset for dataset, _ in compared):
         gaps = [gap for name, gap in compared if name == dataset]
