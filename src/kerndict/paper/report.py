@@ -57,12 +57,16 @@ def _value(value: Any) -> str:
 
 
 def _table(table: Table) -> str:
+    words = [any(row[i][:1].isalpha() for row in table.cells) for i in range(len(table.columns))]
+    kinds = [' class="words"' if is_text else "" for is_text in words]
     head = "".join(
-        f'<th scope="col"><button type="button">{escape(name.strip())}</button></th>'
-        for name in table.columns
+        f'<th scope="col"{kind}><button type="button">{escape(name.strip())}</button></th>'
+        for name, kind in zip(table.columns, kinds, strict=True)
     )
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True))
+        + "</tr>"
         for row in table.cells
     )
     return (

@@ -206,12 +206,13 @@ def headline(rows: Rows) -> str:
         for (table, dataset), paper in PUBLISHED.items()
         if (scores := values(rows, dataset, TABLES[table]))
     ]
-    trained, untrained = _means(rows, ""), _means(rows, "-iter0")
+    trained = [mean(scores) for scores, _ in _pairs(rows)]
+    gains = [mean(scores) - mean(untrained) for scores, untrained in _pairs(rows) if untrained]
     controls = ""
-    if trained and untrained:
+    if gains:
         controls = (
-            f"untrained dictionaries score {100 * (mean(untrained) - mean(trained)):+.2f} points "
-            "beside the trained ones"
+            f"training is worth {100 * mean(gains):+.2f} points on average over untrained "
+            "dictionaries"
         )
     svm = [score for dataset in datasets_in(rows) for score in values(rows, dataset, "svc")]
     if svm:
@@ -219,7 +220,10 @@ def headline(rows: Rows) -> str:
     if not trained:
         return "No rows yet."
     if not compared:
-        sentence = f"The protocol ran, trained dictionaries reach {100 * mean(trained):.2f} %"
+        sentence = (
+            "The paper has no numbers for this data; the dictionaries trained by its methods reach "
+            f"{100 * mean(trained):.2f} % on average"
+        )
         return f"{sentence}{'; ' if controls else ''}{controls}."
     parts = []
     for dataset in dict.fromkeys(dataset for dataset, _ in compared):
@@ -233,13 +237,13 @@ def headline(rows: Rows) -> str:
     )
 
 
-def _means(rows: Rows, suffix: str) -> list[float]:
-    """Return the mean accuracy of every table's method on every dataset."""
+def _pairs(rows: Rows) -> list[tuple[list[float], list[float]]]:
+    """Return the accuracies of every table's method on every dataset, and untrained ones."""
     return [
-        mean(scores)
+        (scores, values(rows, dataset, f"{method}-iter0"))
         for method in TABLES.values()
         for dataset in datasets_in(rows)
-        if (scores := values(rows, dataset, method + suffix))
+        if (scores := values(rows, dataset, method))
     ]
 
 
