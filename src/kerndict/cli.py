@@ -65,8 +65,8 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
         "--data",
         type=Path,
         metavar="DIR",
-        help="folder with yaleb, ar (or arface) and caltech101 files, .npz or .mat; "
-        "a dataset that it lacks is fetched",
+        help="folder with yaleb, ar (or arface) and caltech101 files, .npz or .mat; a dataset "
+        "that it lacks is fetched, unless --dataset leaves it out",
     )
     command.add_argument(
         "--dataset",
@@ -110,8 +110,8 @@ def _reproduce(options: argparse.Namespace) -> int:
         raise ValueError(f"--data {options.data} is not a folder.")
     default = ["digits"] if options.data is None else ["yaleb", "ar", "caltech101"]
     report = reproduce(
-        datasets=options.dataset or default,
-        tables=options.tables,
+        datasets=list(dict.fromkeys(options.dataset or default)),
+        tables=list(dict.fromkeys(options.tables)),
         rounds=options.rounds,
         grid=options.grid,
         out=options.out,
@@ -124,7 +124,7 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    number = int(text) if text.isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number >= 1")
     return number

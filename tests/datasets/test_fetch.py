@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -42,8 +43,8 @@ def server(monkeypatch, tmp_path):
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     monkeypatch.setattr(fetch, "_ADDRESS", f"http://127.0.0.1:{server.server_port}/")
-    digest = "md5:" + hashlib.md5(server.content).hexdigest()
-    monkeypatch.setattr(fetch, "_CHECKSUMS", dict.fromkeys(fetch._CHECKSUMS, digest))
+    digest = hashlib.md5(server.content).hexdigest()
+    monkeypatch.setattr(fetch, "_MD5", dict.fromkeys(fetch._MD5, digest))
     monkeypatch.setenv("KERNDICT_HOME", str(tmp_path / "home"))
     yield server
     server.shutdown()
@@ -104,9 +105,22 @@ def test_server_errors_and_no_network(server, monkeypatch):
 
 
 def test_nothing_is_downloaded_when_that_is_asked(server):
-    with pytest.raises(OSError, match="download_if_missing=True"):
+    with pytest.raises(OSError, match="is missing: fetch it with download_if_missing=True"):
         fetch_yaleb(download_if_missing=False)
+    get_data_home().joinpath("yaleb.npz").write_bytes(b"mine")
+    with pytest.raises(OSError, match="is not the published file"):
+        fetch_yaleb(download_if_missing=False)
+    assert get_data_home().joinpath("yaleb.npz").read_bytes() == b"mine"
     assert server.requests == 0
+
+
+def test_a_cached_file_needs_neither_the_network_nor_pooch(server, monkeypatch):
+    fetch_yaleb()
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert fetch_yaleb().data.shape == (8, 5)
+    with pytest.raises(ImportError, match=r"kerndict\[reproduce\]"):
+        fetch_ar()
+    assert server.requests == 1
 
 
 def test_data_home(monkeypatch, tmp_path):
@@ -120,8 +134,8 @@ def test_data_home(monkeypatch, tmp_path):
 
 def test_the_published_checksums_are_those_of_the_known_copies():
     # The defaults that the other tests replace.
-    assert fetch._CHECKSUMS == {
-        "yaleb.npz": "md5:31b8bbc9293a5f41736fe7ec6d7135f4",
-        "arface.npz": "md5:0f0501fd435873b9d3228da47d772af2",
-        "caltech101.npz": "md5:aea20e099e086af5dc15703a8f064592",
+    assert fetch._MD5 == {
+        "yaleb.npz": "31b8bbc9293a5f41736fe7ec6d7135f4",
+        "arface.npz": "0f0501fd435873b9d3228da47d772af2",
+        "caltech101.npz": "aea20e099e086af5dc15703a8f064592",
     }

@@ -1,6 +1,7 @@
 """One small made-up file per layout, and everything that is none."""
 
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -84,6 +85,31 @@ def test_layouts(layout, tmp_path):
         assert features.train is None
 
 
+def test_sparse_matrices_and_structures_of_version_7_3(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "f.mat"
+    write_hdf5(path, featureMat=X.T)
+    sparse = csc_array(ONE_HOT)
+    with h5py.File(path, "r+") as file:
+        group = file.create_group("labelMat")
+        group.attrs["MATLAB_sparse"] = 3
+        group["data"], group["ir"], group["jc"] = sparse.data, sparse.indices, sparse.indptr
+        file.create_group("info")["name"] = 1
+    np.testing.assert_array_equal(load_features(path).target, CODES)
+    with h5py.File(path, "r+") as file:
+        del file["labelMat"]
+    with pytest.raises(ValueError, match=r"info \(a structure\)"):
+        load_features(path)
+
+
+def test_members_that_are_no_arrays(tmp_path):
+    with zipfile.ZipFile(tmp_path / "f.npz", "w") as file:
+        file.writestr("X", b"text")
+        file.writestr("y", b"text")
+    with pytest.raises(ValueError, match=r"Found: X \(not an array\), y \(not an array\)"):
+        load_features(tmp_path / "f.npz")
+
+
 def test_single_precision_is_kept(tmp_path):
     np.savez(tmp_path / "f.npz", X=X.astype(np.float32), y=y)
     assert load_features(tmp_path / "f.npz").data.dtype == np.float32
@@ -107,8 +133,10 @@ def test_pickles_are_never_loaded(tmp_path):
     objects = np.empty(2, dtype=object)
     objects[:] = [Trap(), Trap()]
     np.savez(tmp_path / "inside.npz", X=objects, y=y, allow_pickle=True)
-    with pytest.raises(ValueError, match="damaged, or not what it seems"):
+    with pytest.raises(ValueError, match=r"Found: X \(pickled, and never loaded\), y"):
         load_features(tmp_path / "inside.npz")
+    np.savez(tmp_path / "beside.npz", X=X, y=y, extra=objects, allow_pickle=True)
+    assert load_features(tmp_path / "beside.npz").data.shape == (10, 4)
     (tmp_path / "plain.npz").write_bytes(pickle.dumps(Trap()))
     with pytest.raises(ValueError, match="a pickle, which is never loaded"):
         load_features(tmp_path / "plain.npz")
@@ -153,10 +181,17 @@ def test_other_files(content, words, tmp_path):
         ({"X": X.astype(str), "y": y}, "type <U"),
         ({"X": np.where(X > 1, np.nan, X), "y": y}, "NaN or infinity"),
         ({"X": X, "y": y, "train": np.arange(10)}, "not a mask"),
-        ({"X": X, "y": y, "train": np.ones(4, bool)}, "4 entries of the mask"),
+        ({"X": X, "y": y, "train": np.arange(4) < 2}, "4 entries of the mask"),
+        ({"X": X, "y": y, "train": np.ones(10, bool)}, "leaves no samples for one"),
+        ({"X": X, "y": y + 0.5}, "not whole numbers"),
+        ({"X": X, "y": np.where(y > 3, np.nan, y)}, "not whole numbers"),
+        ({"X": X[:0], "y": y[:0]}, r"shape \(0, 4\)"),
+        ({**PARTS, "y_train": y[:7], "y_test": y[7:]}, "y_train has 7 labels for 6 signals"),
+        ({**PARTS, "y_test": ONE_HOT[:, 6:]}, "in different ways"),
+        ({"Y": X.T, "Y_range": [0, 3.7, 10]}, "does not cut"),
         ({"X": X, "y": y, "scale": np.ones(4)}, "must be one number"),
         ({**PARTS, "x_test": X[6:, :2].T}, "must have the same rows"),
-        ({**PARTS, "y_train": np.ones((3, 6))}, "not one-hot"),
+        ({"featureMat": X.T, "labelMat": np.ones((3, 10))}, "not one-hot"),
         ({"Y": X.T, "Y_range": [0, 3, 2, 10]}, "does not cut"),
         ({"Y": X.T, "Y_range": [0, 3, 6]}, "does not cut"),
     ],

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,7 +16,8 @@ from sklearn.utils import Bunch
 from kerndict import cli
 from kerndict.paper import grid, sources
 from kerndict.paper.protocol import Row
-from kerndict.paper.store import COLUMNS, Store, StoreInUse
+from kerndict.paper.run import missing_rows
+from kerndict.paper.store import COLUMNS, Store, StoreError
 
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
@@ -75,7 +75,7 @@ def test_plain_lines_tables_verdicts_and_the_report(undisturbed):
     lines = output.splitlines()
     assert "[1/22] digits table I idl-aksvd round 1:" in lines[0]
     assert "left" in lines[0]
-    for words in ("Table I, accuracy", "Table IV, seconds", "“A larger sparsity level helps”"):
+    for words in ("Table I, accuracy", "Table IV, seconds", "“Increasing the sparsity level"):
         assert words in output
     assert lines[-1] == f"report: {(folder / 'report.html').resolve()}"
     names = ("residuals", "discrimination", "objective", "confusion")
@@ -131,7 +131,7 @@ def test_a_second_process_is_refused(tmp_path, capsys):
         assert done.returncode == 1
         assert "is in use by another run" in done.stderr
         assert "Traceback" not in done.stderr
-        with pytest.raises(StoreInUse):
+        with pytest.raises(StoreError, match="in use by another run"):
             Store(tmp_path)
     with Store(tmp_path) as store:  # the lock goes with its holder
         assert store.rows() == []
@@ -155,7 +155,7 @@ def test_an_interrupt_ends_quietly_and_keeps_what_is_finished(tmp_path):
 def test_other_data_in_the_same_folder_is_refused(tmp_path, monkeypatch, capsys):
     arguments = ["reproduce", "--out", str(tmp_path), "--tables", "IV", "--rounds", "1"]
     digits = sources.load("digits", None)
-    changed = Bunch(data=digits.data + 1, target=digits.target)
+    changed = Bunch(data=digits.data + 1, target=digits.target, train=None)
     with Store(tmp_path) as store:
         store.fact("data digits", sources.fingerprint(changed))
     assert cli.main(arguments) == 1
@@ -194,24 +194,97 @@ def test_grid_rows_are_kept_and_shown_beside_the_papers_choice(tmp_path, monkeyp
     arguments = ["--out", str(tmp_path), "--tables", "IV", "--rounds", "1", "--grid"]
     assert cli.main(["reproduce", *arguments]) == 0
     output = capsys.readouterr().out
-    assert output.count("grid: digits ikdl-rbf-uaksvd") == 2
+    assert "grid 1/2: digits ikdl-rbf-uaksvd" in output
+    assert "grid 2/2: digits ikdl-rbf-uaksvd" in output
     assert "beside the paper's choice" in output
     with Store(tmp_path) as store:
         kept = store.grid()
         assert [row["parameters"]["sigma"] for row in kept] == [1.0, 4.0]
-        assert all(0.9 < row["score"] <= 1 for row in kept)
+        assert all(0.9 < row["score"] <= 1 and row["details"]["versions"] for row in kept)
     assert cli.main(["reproduce", *arguments]) == 0  # nothing is searched twice
-    assert "grid: digits" not in capsys.readouterr().out
-    monkeypatch.undo()
+    assert "grid 1/" not in capsys.readouterr().out
 
 
-def test_rows_are_written_once(tmp_path):
+RESULT = dict.fromkeys(COLUMNS[4:10], 0.5) | {"details": {"spans": False}}
+
+
+def test_rows_are_kept_once_with_their_arrays(tmp_path):
     row = Row("digits", "I", "idl-aksvd", 1)
-    result = dict.fromkeys(COLUMNS[4:10], 0.5) | {"details": {"spans": False}}
     with Store(tmp_path) as store:
-        store.add(row, result, {"a": np.ones(3)})
-        with pytest.raises(sqlite3.IntegrityError):
-            store.add(row, result, None)
+        store.add(row, RESULT, {"a": np.ones(3)})
+        store.add(row, RESULT, None)
         assert list(store.results()) == [row]
-        assert np.load(store.arrays_path("digits"))["a"].sum() == 3
+        assert store.arrays("digits")["a"].sum() == 3
         assert store.fact("name", "first") == store.fact("name", "second") == "first"
+
+
+def test_a_kill_between_a_row_and_its_line_loses_nothing(tmp_path, monkeypatch):
+    row = Row("digits", "I", "idl-aksvd", 1)
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(Store, "write_csv", lambda self: None)
+        store.add(row, RESULT, None)
+        monkeypatch.undo()
+    assert results(tmp_path) == {}
+    with Store(tmp_path):
+        assert len(results(tmp_path)) == 1
+
+
+def test_lost_or_damaged_arrays_are_computed_again(tmp_path):
+    row = Row("digits", "IV", "ikdl-rbf-uaksvd", 1)
+    with Store(tmp_path) as store:
+        assert missing_rows(store, [row]) == [row]
+        store.add(row, RESULT, {"a": np.ones(3)})
+        assert missing_rows(store, [row]) == []
+        store.arrays_path("digits").write_bytes(b"damaged")
+        assert missing_rows(store, [row]) == [row]
+        store.arrays_path("digits").unlink()
+        assert missing_rows(store, [row]) == [row]
+
+
+def test_unusable_stores_are_explained(tmp_path, capsys):
+    (tmp_path / "results.sqlite").write_bytes(b"something else entirely" * 100)
+    assert cli.main(["reproduce", "--out", str(tmp_path)]) == 1
+    assert "results.sqlite cannot be used: file is not a database" in capsys.readouterr().err
+    other = tmp_path / "other"
+    (other / "results.sqlite").mkdir(parents=True)
+    assert cli.main(["reproduce", "--out", str(other)]) == 1
+    assert "cannot be used" in capsys.readouterr().err
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path):
+    run = subprocess.Popen(
+        [*COMMAND, "--out", tmp_path, "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for _ in range(2):
+        assert run.stdout.readline()
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    for _ in range(100):
+        try:
+            os.killpg(run.pid, 0)  # is anyone of the group left?
+        except ProcessLookupError:
+            break
+        time.sleep(0.2)
+    else:
+        os.killpg(run.pid, signal.SIGKILL)
+        pytest.fail("workers outlived their parent by 20 seconds")
+
+
+def test_repeated_names_are_one(tmp_path):
+    arguments = ["--out", str(tmp_path), "--rounds", "1", "--quiet"]
+    names = ["--tables", "I", "I", "--dataset", "digits", "digits"]
+    assert cli.main(["reproduce", *arguments, *names]) == 0
+    assert len(results(tmp_path)) == 5
+
+
+def test_another_split_is_other_data(tmp_path):
+    y = np.repeat([0, 1], 10)
+    data = Bunch(data=np.ones((20, 2)), target=y, train=np.arange(20) % 2 == 0)
+    prints = {sources.fingerprint(data)}
+    prints.add(sources.fingerprint(Bunch(**{**data, "train": np.arange(20) % 3 == 0})))
+    prints.add(sources.fingerprint(Bunch(**{**data, "train": None})))
+    assert len(prints) == 3

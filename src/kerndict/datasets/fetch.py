@@ -1,5 +1,6 @@
 """Fetchers of the paper's feature sets, in scikit-learn's manner."""
 
+import hashlib
 import os
 from os import PathLike
 from pathlib import Path
@@ -10,10 +11,10 @@ from sklearn.utils import Bunch
 from kerndict.datasets.readers import load_features
 
 _ADDRESS = "https://dl-databases.s3-eu-west-1.amazonaws.com/"
-_CHECKSUMS = {
-    "yaleb.npz": "md5:31b8bbc9293a5f41736fe7ec6d7135f4",
-    "arface.npz": "md5:0f0501fd435873b9d3228da47d772af2",
-    "caltech101.npz": "md5:aea20e099e086af5dc15703a8f064592",
+_MD5 = {
+    "yaleb.npz": "31b8bbc9293a5f41736fe7ec6d7135f4",
+    "arface.npz": "0f0501fd435873b9d3228da47d772af2",
+    "caltech101.npz": "aea20e099e086af5dc15703a8f064592",
 }
 
 
@@ -69,19 +70,7 @@ def fetch_ar(
 ) -> Any:
     """Fetch AR faces: 100 people, 540 random-face features.
 
-    Parameters
-    ----------
-    data_home : str or path-like, optional
-        Where files are kept; see :func:`get_data_home`.
-    download_if_missing : bool, default=True
-        Raise an OSError rather than download.
-    return_X_y : bool, default=False
-        Return ``(data, target)`` rather than a Bunch.
-
-    Returns
-    -------
-    features : Bunch
-        As :func:`kerndict.datasets.load_features` returns it.
+    Parameters and result are those of :func:`fetch_yaleb`.
     """
     return _fetch("arface.npz", data_home, download_if_missing, return_X_y)
 
@@ -94,19 +83,7 @@ def fetch_caltech101(
 ) -> Any:
     """Fetch Caltech101: 102 classes of objects, 3000 spatial-pyramid features.
 
-    Parameters
-    ----------
-    data_home : str or path-like, optional
-        Where files are kept; see :func:`get_data_home`.
-    download_if_missing : bool, default=True
-        Raise an OSError rather than download.
-    return_X_y : bool, default=False
-        Return ``(data, target)`` rather than a Bunch.
-
-    Returns
-    -------
-    features : Bunch
-        As :func:`kerndict.datasets.load_features` returns it.
+    Parameters and result are those of :func:`fetch_yaleb`.
     """
     return _fetch("caltech101.npz", data_home, download_if_missing, return_X_y)
 
@@ -114,17 +91,25 @@ def fetch_caltech101(
 def _fetch(
     name: str, data_home: str | PathLike | None, download_if_missing: bool, return_X_y: bool
 ) -> Bunch | tuple:
-    folder = get_data_home(data_home)
-    if not download_if_missing and not (folder / name).exists():
-        raise OSError(
-            f"{folder / name} is missing: fetch it with download_if_missing=True, or put it there."
-        )
-    features = load_features(_download(name, folder))
+    path = get_data_home(data_home) / name
+    if not _is_intact(path):
+        if not download_if_missing:
+            state = "is not the published file" if path.exists() else "is missing"
+            raise OSError(f"{path} {state}: fetch it with download_if_missing=True.")
+        _download(path)
+    features = load_features(path)
     return (features.data, features.target) if return_X_y else features
 
 
-def _download(name: str, folder: Path) -> Path:
-    """Return the file, downloaded unless it is there with the right checksum."""
+def _is_intact(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "md5").hexdigest() == _MD5[path.name]
+
+
+def _download(path: Path) -> None:
+    """Download a file; nothing is left behind unless its checksum is right."""
     try:
         import pooch
     except ImportError as error:
@@ -133,32 +118,39 @@ def _download(name: str, folder: Path) -> Path:
         ) from error
 
     pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(progressbar=_progress(path.name), timeout=30)
     try:
-        path = pooch.retrieve(
-            _ADDRESS + name,
-            known_hash=_CHECKSUMS[name],
-            fname=name,
-            path=folder,
-            downloader=pooch.HTTPDownloader(progressbar=_Progress(name), timeout=30),
+        pooch.retrieve(
+            _ADDRESS + path.name,
+            known_hash=f"md5:{_MD5[path.name]}",
+            fname=path.name,
+            path=path.parent,
+            downloader=downloader,
         )
     except Exception as error:  # requests, urllib3 and pooch each have their own
         raise OSError(
-            f"{name} could not be fetched from {_ADDRESS}: {error}. Try again, or put the file at "
-            f"{folder / name}."
+            f"{path.name} could not be fetched from {_ADDRESS}: {error}. Try again, or put the "
+            f"published file (md5 {_MD5[path.name]}) at {path}; other files are read by "
+            "load_features, or from the folder given to kerndict reproduce --data."
         ) from error
-    return Path(path)
 
 
-class _Progress:
-    """A progress bar as pooch drives it, shown by rich on a terminal."""
-
-    def __init__(self, name: str) -> None:
+def _progress(name: str) -> Any:
+    """Return a progress bar as pooch drives it, if there is a terminal to show it on."""
+    try:
         from rich.console import Console
+    except ImportError:
+        return False
+    console = Console(stderr=True)
+    return _RichProgress(name, console) if console.is_terminal else False
+
+
+class _RichProgress:
+    def __init__(self, name: str, console: Any) -> None:
         from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
         columns = ("{task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._progress = Progress(*columns, console=console)
         self._task = self._progress.add_task(f"fetching {name}", total=None)
         self.total = 0
 

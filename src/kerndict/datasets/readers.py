@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, issparse
 from sklearn.utils import Bunch
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -47,7 +48,8 @@ def load_features(path: str | PathLike) -> Bunch:
         The file is damaged or holds none of these layouts; the message says what it holds.
     """
     path = Path(path)
-    arrays = _read_arrays(path)
+    found = _read(path)
+    arrays = {name: item for name, item in found.items() if isinstance(item, np.ndarray)}
     for names, layout, read in _LAYOUTS:
         if set(names) <= set(arrays):
             try:
@@ -55,16 +57,19 @@ def load_features(path: str | PathLike) -> Bunch:
                 return _bunch(path, layout, data, labels, train)
             except (ValueError, TypeError, IndexError) as error:
                 raise ValueError(
-                    f"{path}: the layout is that of {layout}, but {error} {_found(arrays)}"
+                    f"{path}: the layout is that of {layout}, but {error} {_listed(found)}"
                 ) from error
-    expected = "; ".join(f"{layout} ({', '.join(names)})" for names, layout, _ in _LAYOUTS)
-    raise ValueError(f"{path}: no known layout. {_found(arrays)} Expected one of: {expected}.")
+    raise ValueError(f"{path}: no known layout. {_listed(found)} {_expected()}")
 
 
 # ------------------------------------------------------------------------------- containers
 
 
-def _read_arrays(path: Path) -> dict[str, NDArray]:
+#: What a file holds by name: an array, or the words for what is not one.
+_Found = dict[str, NDArray | str]
+
+
+def _read(path: Path) -> _Found:
     with path.open("rb") as file:
         head = file.read(1024)
     try:
@@ -77,7 +82,9 @@ def _read_arrays(path: Path) -> dict[str, NDArray]:
     except ImportError:
         raise
     except Exception as error:
-        raise ValueError(f"{path}: the file is damaged, or not what it seems: {error}") from error
+        raise ValueError(
+            f"{path}: the file is damaged, or not what it seems: {error}. {_expected()}"
+        ) from error
     kind = "an empty file" if not head else f"a file that begins with {head[:16]!r}"
     if head.startswith(b"PK\x03\x04"):
         kind = "a damaged .npz file (its end is missing)"
@@ -88,14 +95,22 @@ def _read_arrays(path: Path) -> dict[str, NDArray]:
     )
 
 
-def _read_npz(path: Path) -> dict[str, NDArray]:
+def _read_npz(path: Path) -> _Found:
+    found: _Found = {}
     with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+        for name in file.files:
+            try:
+                item = file[name]
+                found[name] = item if isinstance(item, np.ndarray) else "not an array"
+            except ValueError as error:
+                if "allow_pickle" not in str(error):
+                    raise
+                found[name] = "pickled, and never loaded"
+    return found
 
 
-def _read_mat(path: Path) -> dict[str, NDArray]:
+def _read_mat(path: Path) -> _Found:
     from scipy.io import loadmat
-    from scipy.sparse import issparse
 
     arrays = loadmat(path)
     return {
@@ -105,7 +120,7 @@ def _read_mat(path: Path) -> dict[str, NDArray]:
     }
 
 
-def _read_hdf5(path: Path) -> dict[str, NDArray]:
+def _read_hdf5(path: Path) -> _Found:
     try:
         import h5py
     except ImportError as error:
@@ -113,12 +128,21 @@ def _read_hdf5(path: Path) -> dict[str, NDArray]:
             f"{path} is a .mat file of version 7.3: install h5py to read it, "
             "pip install 'kerndict[mat]'."
         ) from error
-    with h5py.File(path, "r") as file:  # MATLAB writes columns first
-        return {
-            name: np.asarray(item).T
-            for name, item in file.items()
-            if isinstance(item, h5py.Dataset)
-        }
+    found: _Found = {}
+    with h5py.File(path, "r") as file:
+        for name, item in file.items():
+            if isinstance(item, h5py.Dataset):
+                found[name] = np.asarray(item).T  # MATLAB writes columns first
+            elif "MATLAB_sparse" in item.attrs:
+                rows = int(item.attrs["MATLAB_sparse"])
+                columns = item["jc"][()].astype(np.int64)
+                empty = (np.zeros(0), np.zeros(0, np.int64))
+                data, indices = (item["data"][()], item["ir"][()]) if "data" in item else empty
+                shape = (rows, len(columns) - 1)
+                found[name] = csc_array((data, indices, columns), shape=shape).toarray()
+            else:
+                found[name] = "a structure"
+    return found
 
 
 # ---------------------------------------------------------------------------------- layouts
@@ -149,6 +173,8 @@ def _two_parts(*names: str) -> Callable[[Mapping[str, NDArray]], _Parts]:
             raise ValueError(
                 f"{names[0]} {first.shape} and {names[2]} {second.shape} must have the same rows."
             )
+        if _one_hot(labels) != _one_hot(more):
+            raise ValueError(f"{names[1]} and {names[3]} encode labels in different ways.")
         parts = [
             _labels(labels, first.shape[1], names[1]),
             _labels(more, second.shape[1], names[3]),
@@ -165,8 +191,10 @@ def _lc_ksvd(arrays: Mapping[str, NDArray]) -> _Parts:
 
 
 def _dictol(arrays: Mapping[str, NDArray]) -> _Parts:
-    Y, bounds = arrays["Y"], _flat(arrays["Y_range"], "Y_range").astype(int)
-    if bounds[0] != 0 or bounds[-1] != Y.shape[-1] or (np.diff(bounds) <= 0).any():
+    Y, given = arrays["Y"], _flat(arrays["Y_range"], "Y_range")
+    bounds = given.astype(np.int64)
+    whole = (bounds == given).all() and len(bounds) > 1
+    if not whole or bounds[0] != 0 or bounds[-1] != Y.shape[-1] or (np.diff(bounds) <= 0).any():
         raise ValueError(f"Y_range does not cut the {Y.shape[-1]} columns of Y into classes.")
     return Y.T, np.repeat(np.arange(1, len(bounds)), np.diff(bounds)), None
 
@@ -202,9 +230,13 @@ def _flat(array: NDArray, name: str) -> NDArray:
     return array.reshape(-1)
 
 
+def _one_hot(array: NDArray) -> bool:
+    return array.ndim == 2 and min(array.shape) > 1
+
+
 def _labels(array: NDArray, n_samples: int, name: str) -> NDArray:
     """Return labels from one row or column, or from one-hot columns."""
-    if array.ndim == 2 and min(array.shape) > 1:
+    if _one_hot(array):
         if array.shape[1] != n_samples and array.shape[0] == n_samples:
             array = array.T
         if array.shape[1] != n_samples or not (np.count_nonzero(array, axis=0) == 1).all():
@@ -212,11 +244,13 @@ def _labels(array: NDArray, n_samples: int, name: str) -> NDArray:
                 f"{name} has shape {array.shape}: not one-hot for {n_samples} signals."
             )
         return array.argmax(axis=0)
+    if array.size != n_samples:
+        raise ValueError(f"{name} has {array.size} labels for {n_samples} signals.")
     return _flat(array, name)
 
 
 def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray | None) -> Bunch:
-    if data.ndim != 2 or data.dtype.kind not in "fiub":
+    if data.ndim != 2 or data.size == 0 or data.dtype.kind not in "fiub":
         raise ValueError(f"the features have shape {data.shape} and type {data.dtype}.")
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
@@ -224,9 +258,13 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
         raise ValueError("the features hold NaN or infinity.")
     if labels.dtype.kind not in "iufUSb":
         raise ValueError(f"the labels have type {labels.dtype}.")
+    if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
+        raise ValueError("the labels are not whole numbers.")
     for name, part in (("labels", labels), ("entries of the mask", train)):
         if part is not None and len(part) != len(data):
             raise ValueError(f"there are {len(data)} samples and {len(part)} {name}.")
+    if train is not None and len(np.unique(train)) < 2:
+        raise ValueError("the mask leaves no samples for one of the two parts.")
     names, target = np.unique(labels, return_inverse=True)
     description = (
         f"{path.name}: {data.shape[0]} samples of {data.shape[1]} features in {len(names)} classes "
@@ -241,9 +279,14 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
     )
 
 
-def _found(arrays: Mapping[str, NDArray]) -> str:
+def _listed(found: _Found) -> str:
     listed = ", ".join(
-        f"{name} {getattr(value, 'shape', '')} {getattr(value, 'dtype', type(value).__name__)}"
-        for name, value in arrays.items()
+        f"{name} ({item})" if isinstance(item, str) else f"{name} {item.shape} {item.dtype}"
+        for name, item in found.items()
     )
     return f"Found: {listed or 'nothing'}."
+
+
+def _expected() -> str:
+    layouts = "; ".join(f"{layout} ({', '.join(names)})" for names, layout, _ in _LAYOUTS)
+    return f"Expected one of: {layouts}."

@@ -48,6 +48,8 @@ def split_per_class(
     >>> len(train), len(test)
     (4, 3)
     """
+    if n_train < 1:
+        raise ValueError(f"n_train={n_train} is too small: give a whole number >= 1.")
     y = np.asarray(y)
     rng = np.random.default_rng(seed)
     train, test = [], []

@@ -28,8 +28,13 @@ def _processor() -> str:
 
 
 def _revision() -> str:
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    """Return the revision of the checkout that holds this file, if one does."""
+    here = Path(__file__)
+    commands = (["ls-files", "--error-unmatch", here.name], ["describe", "--always", "--dirty"])
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        for command in commands:
+            git = ["git", "-C", str(here.parent), *command]
+            done = subprocess.run(git, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return "none"

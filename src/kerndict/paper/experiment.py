@@ -14,7 +14,6 @@ from sklearn.preprocessing import normalize
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import SpanWarning
-from kerndict.kernels import Kernel
 from kerndict.paper.environment import environment
 from kerndict.paper.peers import peer
 from kerndict.paper.protocol import DATASETS, FIGURES, PEERS, Row, paper_settings
@@ -89,7 +88,7 @@ def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
     """Time the kernel matrices of fit and predict by computing them once more."""
     if not isinstance(last, KernelDictionaryClassifier):
         return 0.0, 0.0
-    kernel = Kernel(last.kernel, getattr(last, "sigma_", 1.0), int(last.degree), float(last.coef0))
+    kernel = last._kernel
     begin = time.perf_counter()
     kernel.matrix(last.X_fit_, last.X_fit_)
     middle = time.perf_counter()
@@ -100,7 +99,7 @@ def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
 def discrimination(model: KernelDictionaryClassifier) -> NDArray:
     """Return ``|A_l' K_il A_i|_F^2`` for all pairs of classes, the paper's Figures 4 to 6."""
     X = model.X_fit_
-    kernel = Kernel(model.kernel, getattr(model, "sigma_", 1.0), int(model.degree), model.coef0)
+    kernel = model._kernel
     ends = np.cumsum([len(A) for A in model.dual_dictionaries_])
     parts = np.split(np.arange(len(X)), ends[:-1])
     terms = np.empty((len(parts), len(parts)))
@@ -129,7 +128,5 @@ def _chosen(last: Any) -> dict[str, Any]:
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return values that JSON can hold; the rest by their names."""
-    plain = (str, int, float, bool, type(None))
-    return {
-        key: value if isinstance(value, plain) else repr(value) for key, value in values.items()
-    }
+    kept = (str, int, float, bool, type(None))
+    return {key: value if isinstance(value, kept) else repr(value) for key, value in values.items()}

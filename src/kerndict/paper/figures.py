@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from kerndict.paper.protocol import DATASETS
@@ -73,9 +75,6 @@ def discrimination_map(terms: NDArray) -> Any:
 
 def objective(reconstruction: NDArray, coherence: NDArray) -> Any:
     """Draw both terms over the iterations, each with its own scale."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
     figure = Figure(figsize=(7.2, 3.2), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, term, title in zip(
@@ -105,8 +104,6 @@ def confusion(labels: NDArray, predicted: NDArray, n_classes: int) -> Any:
 
 
 def _canvas(width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 

@@ -3,7 +3,8 @@
 import json
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,69 +15,65 @@ from sklearn.preprocessing import normalize
 from kerndict.classifiers import DictionaryClassifier
 from kerndict.exceptions import SpanWarning
 from kerndict.kernels import Kernel
+from kerndict.paper.environment import environment
 from kerndict.paper.experiment import plain
 from kerndict.paper.protocol import DATASETS, grid_candidates, grid_kernels, paper_settings
 from kerndict.paper.sources import load
 from kerndict.paper.store import Store
 
 
-def run_grid(
-    store: Store,
-    datasets: Sequence[str],
-    methods: Sequence[str],
-    folder: Path | None,
-    jobs: int,
-) -> Iterator[dict[str, Any]]:
-    """Search the paper's grid inside the training part of round 1; yield each search once kept.
+@dataclass(frozen=True)
+class Search:
+    """One search: a dataset, a method, and its kernel parameters as JSON."""
 
-    One search per dataset, method and kernel parameters, on a precomputed kernel.
-    """
-    finished = {(row["dataset"], row["method"], row["kernel"]) for row in store.grid()}
-    for dataset in datasets:
-        for method in methods:
-            for kernel in grid_kernels(method):
-                if (dataset, method, json.dumps(kernel)) in finished:
-                    continue
-                features = load(dataset, folder)
-                train, _ = DATASETS[dataset].split(features, 1)
-                begin = time.perf_counter()
-                score, chosen = _search(
-                    dataset, method, kernel, features.data[train], features.target[train],
-                    grid_candidates(), jobs,
-                )  # fmt: skip
-                result = {
-                    "dataset": dataset,
-                    "method": method,
-                    "kernel": json.dumps(kernel),
-                    "score": score,
-                    "parameters": {**chosen, **kernel},
-                    "seconds": time.perf_counter() - begin,
-                }
-                store.add_grid(result)
-                yield result
+    dataset: str
+    method: str
+    kernel: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset} {self.method} {self.kernel}"
 
 
-def _search(
-    dataset: str,
-    method: str,
-    kernel: dict[str, Any],
-    X: NDArray,
-    y: NDArray,
-    candidates: list,
-    jobs: int,
-) -> tuple[float, dict[str, Any]]:
-    model = paper_settings(dataset, method)
-    if isinstance(model, DictionaryClassifier):
-        search_on = X
-    else:
-        model = model[-1].set_params(**kernel)
-        X = normalize(X)
-        settled = Kernel(model.kernel, model.sigma or 1.0, int(model.degree), float(model.coef0))
-        search_on = settled.matrix(X, X)
-        model.set_params(kernel="precomputed")
-    model.set_params(random_state=0)
-    search = GridSearchCV(model, candidates, cv=3, n_jobs=jobs, refit=False)
+def missing_searches(store: Store, datasets: Sequence[str], methods: Sequence[str]) -> list[Search]:
+    """Return the searches that the store lacks."""
+    finished = {Search(row["dataset"], row["method"], row["kernel"]) for row in store.grid()}
+    searches = (
+        Search(dataset, method, json.dumps(kernel))
+        for dataset in datasets
+        for method in methods
+        for kernel in grid_kernels(method)
+    )
+    return [search for search in searches if search not in finished]
+
+
+def run_search(store: Store, search: Search, folder: Path | None, jobs: int) -> dict[str, Any]:
+    """Search the paper's grid by cross-validation in the training part of round 1; keep it."""
+    features = load(search.dataset, folder)
+    train, _ = DATASETS[search.dataset].split(features, 1)
+    kernel = json.loads(search.kernel)
+    begin = time.perf_counter()
+    model, X = _prepared(search, kernel, features.data[train])
+    found = GridSearchCV(model, grid_candidates(), cv=3, n_jobs=jobs, refit=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpanWarning)
-        search.fit(search_on, y)
-    return float(search.best_score_), plain(search.best_params_)
+        found.fit(X, features.target[train])
+    result = {
+        **vars(search),
+        "score": float(found.best_score_),
+        "parameters": {**plain(found.best_params_), **kernel},
+        "seconds": time.perf_counter() - begin,
+        "details": environment(),
+    }
+    store.add_grid(result)
+    return result
+
+
+def _prepared(search: Search, kernel: dict[str, Any], X: NDArray) -> tuple[Any, NDArray]:
+    """Return the estimator and what it is fitted to: the features, or a kernel matrix."""
+    model = paper_settings(search.dataset, search.method)
+    if isinstance(model, DictionaryClassifier):
+        return model.set_params(random_state=0), X
+    model = model[-1].set_params(random_state=0, **kernel)
+    X = normalize(X)
+    settled = Kernel(model.kernel, model.sigma or 1.0, int(model.degree), float(model.coef0))
+    return model.set_params(kernel="precomputed"), settled.matrix(X, X)

@@ -55,10 +55,6 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         self.classes_ = self.model_.classes_
         return self
 
-    def decision_function(self, X: NDArray) -> NDArray:
-        """Return the score of each class."""
-        return self.model_.decision_function(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
-
     def predict(self, X: NDArray) -> NDArray:
         """Return the class with the largest score."""
         return self.model_.predict(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from kerndict.paper.protocol import DATASETS
+from kerndict.paper.store import written_whole
 from kerndict.paper.tables import Rows, Table, datasets_in
 from kerndict.paper.verdicts import Verdict
 
@@ -32,9 +33,20 @@ def write_report(
         settings=_table(settings_table(rows)),
         environments=_environments(rows),
     )
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    with written_whole(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def write_markdown(
+    path: Path, headline: str, tables: Sequence[Table], verdicts: Sequence[Verdict]
+) -> None:
+    """Write the headline, tables and verdicts for a document."""
+    lines = [f"{headline}\n", *(table.markdown() for table in tables)]
+    for verdict in verdicts:
+        lines += [f"**“{verdict.claim}”** {verdict.verdict}.\n"]
+        lines += [f"- {number}" for number in verdict.numbers] + [""]
+    with written_whole(path) as partial:
+        partial.write_text("\n".join(lines), encoding="utf-8")
 
 
 def settings_table(rows: Rows) -> Table:
@@ -70,7 +82,7 @@ def _table(table: Table) -> str:
         for row in table.cells
     )
     return (
-        f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
+        f'<div class="scroll" tabindex="0"><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 

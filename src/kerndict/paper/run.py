@@ -1,7 +1,11 @@
 """Run the plan: compute each row that is not there yet, and keep it at once."""
 
+import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,30 +13,59 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kerndict.paper.experiment import compute
-from kerndict.paper.protocol import N_ATOMS, Row
+from kerndict.paper.protocol import FIGURES, N_ATOMS, Row
 from kerndict.paper.sources import fingerprint, load
 from kerndict.paper.store import Store
+
+
+def missing_rows(store: Store, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that the store lacks, or whose arrays are lost."""
+    finished = store.results()
+    return [
+        row
+        for row in rows
+        if row not in finished
+        or (row.method == FIGURES and row.round == 1 and store.arrays(row.dataset) is None)
+    ]
 
 
 def run(
     store: Store, rows: Sequence[Row], folder: Path | None, jobs: int
 ) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Compute the rows that the store lacks; yield each once it is kept."""
-    finished = store.results()
-    missing = [row for row in rows if row not in finished]
+    """Compute rows, several at a time if asked; yield each once it is kept."""
     if jobs == 1:
-        outcomes: Any = ((row, *compute(row, folder)) for row in missing)
+        outcomes: Any = ((row, *compute(row, folder)) for row in rows)
     else:
-        outcomes = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-            delayed(_named)(row, folder) for row in missing
-        )
-    for row, result, arrays in outcomes:
-        store.add(row, result, arrays)
-        yield row, result
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        outcomes = parallel(delayed(_in_worker)(row, folder) for row in rows)
+    try:
+        for row, result, arrays in outcomes:
+            result["details"]["jobs"] = jobs  # times of rows side by side are not those of one
+            store.add(row, result, arrays)
+            yield row, result
+    except BrokenProcessPool as error:
+        raise OSError(
+            "a worker was ended from outside, perhaps for lack of memory: start again, it goes on "
+            "where it was; fewer --jobs need less."
+        ) from error
 
 
-def _named(row: Row, folder: Path | None) -> tuple:
+def _in_worker(row: Row, folder: Path | None) -> tuple:
+    _end_with_parent()
     return row, *compute(row, folder)
+
+
+@lru_cache(maxsize=1)
+def _end_with_parent() -> None:
+    """End this worker soon after its parent, even one that was killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def check_data(store: Store, datasets: Sequence[str], folder: Path | None) -> None:

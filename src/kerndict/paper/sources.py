@@ -34,5 +34,6 @@ def load(dataset: str, folder: Path | None) -> Bunch:
 
 def fingerprint(features: Bunch) -> str:
     """Return what tells two feature sets apart."""
-    data = features.data
-    return f"{data.shape} {zlib.crc32(data.tobytes())} {zlib.crc32(features.target.tobytes())}"
+    parts = [features.data, features.target]
+    parts += [] if features.train is None else [features.train]
+    return " ".join([str(features.data.shape), *(str(zlib.crc32(p.tobytes())) for p in parts)])

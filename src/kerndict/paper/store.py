@@ -4,7 +4,9 @@ import csv
 import json
 import os
 import sqlite3
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,7 +29,7 @@ COLUMNS = (
     "kernel_predict_seconds",
     "details",
 )
-GRID_COLUMNS = ("dataset", "method", "kernel", "score", "parameters", "seconds")
+GRID_COLUMNS = ("dataset", "method", "kernel", "score", "parameters", "seconds", "details")
 
 _SCHEMA = f"""
 create table if not exists rows (
@@ -42,8 +44,8 @@ create table if not exists facts (name primary key, value);
 """
 
 
-class StoreInUse(OSError):
-    """Another process writes to the same folder."""
+class StoreError(OSError):
+    """The results in a folder cannot be read or written."""
 
 
 class Store:
@@ -56,16 +58,27 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "arrays").mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(folder / "results.sqlite", timeout=0.5)
-        try:
+        with self._explained():
+            self._database = sqlite3.connect(folder / "results.sqlite", timeout=0.5)
             self._database.execute("pragma locking_mode = exclusive")
             self._database.execute("begin exclusive")
             self._database.commit()
             self._database.executescript(_SCHEMA)
-        except sqlite3.OperationalError as error:
-            self._database.close()
-            raise StoreInUse(
-                f"{folder} is in use by another run: wait for it, or give another folder."
+        self.write_csv()  # a kill may have come between a row and its line
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of the database into one that says what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise StoreError(
+                    f"{self.folder} is in use by another run: wait for it, or give another folder."
+                ) from error
+            raise StoreError(
+                f"{self.folder / 'results.sqlite'} cannot be used: {error}. Free some space if the "
+                "disk is full; give another folder if the file is damaged."
             ) from error
 
     def __enter__(self) -> Self:
@@ -77,26 +90,27 @@ class Store:
     def add(self, row: Row, result: dict[str, Any], arrays: dict[str, NDArray] | None) -> None:
         """Keep a finished row; its arrays first, so that a row never lacks them."""
         if arrays:
-            path = self.arrays_path(row.dataset)
-            partial = path.with_suffix(".partial")
-            with partial.open("wb") as file:
+            with (
+                written_whole(self.arrays_path(row.dataset)) as partial,
+                partial.open("wb") as file,
+            ):
                 np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-            os.replace(partial, path)
         values = {**vars(row), **result, "details": json.dumps(result["details"])}
         self._insert("rows", COLUMNS, values)
         self.write_csv()
 
     def add_grid(self, result: dict[str, Any]) -> None:
         """Keep the outcome of one grid search."""
-        values = {**result, "parameters": json.dumps(result["parameters"])}
+        coded = {name: json.dumps(result[name]) for name in ("parameters", "details")}
+        values = {**result, **coded}
         self._insert("grid", GRID_COLUMNS, values)
 
     def _insert(self, table: str, columns: Iterable[str], values: dict[str, Any]) -> None:
         names = list(columns)
         marks = ", ".join("?" for _ in names)
-        with self._database:
+        with self._explained(), self._database:
             self._database.execute(
-                f"insert into {table} values ({marks})", [values[name] for name in names]
+                f"insert or replace into {table} values ({marks})", [values[name] for name in names]
             )
 
     def results(self) -> dict[Row, dict[str, Any]]:
@@ -116,12 +130,13 @@ class Store:
         rows = [
             dict(zip(GRID_COLUMNS, values, strict=True)) for values in self._database.execute(query)
         ]
-        return [{**row, "parameters": json.loads(row["parameters"])} for row in rows]
+        coded = ("parameters", "details")
+        return [{**row, **{name: json.loads(row[name]) for name in coded}} for row in rows]
 
     def fact(self, name: str, value: str | None = None) -> str | None:
         """Return a fact about the run, kept the first time that a value is given."""
         if value is not None:
-            with self._database:
+            with self._explained(), self._database:
                 self._database.execute("insert or ignore into facts values (?, ?)", [name, value])
         found = self._database.execute("select value from facts where name = ?", [name]).fetchone()
         return found[0] if found else None
@@ -130,13 +145,27 @@ class Store:
         """Return where the arrays behind a dataset's figures are kept."""
         return self.folder / "arrays" / f"{dataset}.npz"
 
+    def arrays(self, dataset: str) -> dict[str, NDArray] | None:
+        """Return the arrays behind a dataset's figures, or None if they are lost or damaged."""
+        try:
+            with np.load(self.arrays_path(dataset)) as file:
+                return dict(file)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return None
+
     def write_csv(self) -> None:
         """Write ``results.csv`` anew, whole or not at all."""
         path = self.folder / "results.csv"
-        partial = path.with_suffix(".partial")
-        with partial.open("w", newline="") as file:
+        with written_whole(path) as partial, partial.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self.rows():
                 writer.writerow({**row, "details": json.dumps(row["details"])})
-        os.replace(partial, path)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of ``path`` once all is written."""
+    partial = path.with_name(f"{path.name}.partial")
+    yield partial
+    os.replace(partial, path)

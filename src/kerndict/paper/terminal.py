@@ -15,14 +15,21 @@ from kerndict.paper.verdicts import Verdict
 class Display:
     """Progress over rows: a live bar on a terminal, plain lines elsewhere, or nothing."""
 
-    def __init__(self, rows: Sequence[Row], done: dict[Row, float], quiet: bool) -> None:
+    def __init__(
+        self,
+        total: int,
+        missing: Sequence[Row],
+        seconds: Iterable[tuple[Row, float]],
+        jobs: int,
+        quiet: bool,
+    ) -> None:
         self._console = Console()
         self._live = self._console.is_terminal and not quiet
         self._quiet = quiet
-        self._pending = [row for row in rows if row not in done]
+        self._total, self._pending, self._jobs = total, list(missing), jobs
         self._seconds: dict[tuple[str, str], list[float]] = {}
-        for row, seconds in done.items():
-            self._seconds.setdefault((row.dataset, row.method), []).append(seconds)
+        for row, value in seconds:
+            self._seconds.setdefault((row.dataset, row.method), []).append(value)
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -32,9 +39,8 @@ class Display:
             console=self._console,
             disable=not self._live,
         )
-        self._total = len(rows)
         self._task = self._progress.add_task(
-            self._current(), total=len(rows), completed=len(rows) - len(self._pending), left=""
+            self._current(), total=total, completed=total - len(self._pending), left=""
         )
 
     def __enter__(self) -> Self:
@@ -65,6 +71,8 @@ class Display:
             )
 
     def _current(self) -> str:
+        if self._jobs > 1:
+            return f"{self._jobs} rows at a time"
         return str(self._pending[0]) if self._pending else "all rows"
 
     def _left(self) -> float:
@@ -75,7 +83,7 @@ class Display:
         for row in self._pending:
             group = self._seconds.get((row.dataset, row.method))
             total += sum(group) / len(group) if group else overall
-        return total
+        return total / self._jobs
 
 
 def clock(seconds: float) -> str:
@@ -88,15 +96,15 @@ def clock(seconds: float) -> str:
 
 def show(tables: Iterable[Table], verdicts: Iterable[Verdict], headline: str) -> None:
     """Print tables, verdicts and the headline."""
-    console = Console()
-    width = console.width if console.is_terminal else 110
-    console = Console(width=max(width, 80))
+    console = Console() if Console().is_terminal else Console(width=110)
     for table in tables:
+        wide = console.width >= 92
+        chosen = [i for i, name in enumerate(table.columns) if wide or name != "per class"]
         shown = RichTable(title=table.title, title_justify="left", title_style="bold")
-        for i, column in enumerate(table.columns):
-            shown.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
+        for i in chosen:
+            shown.add_column(table.columns[i], justify="left" if i == 0 else "right")
         for row in table.cells:
-            shown.add_row(*row)
+            shown.add_row(*(row[i] for i in chosen))
         console.print(shown)
     for verdict in verdicts:
         console.print(f"\n[bold]“{verdict.claim}”[/bold]", highlight=False)
