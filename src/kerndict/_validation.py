@@ -17,6 +17,19 @@ def check_count(name: str, value: Any, minimum: int) -> int:
     return int(value)
 
 
+def check_atoms(value: Any) -> None:
+    """Check atoms per class: None, a count, or a share of the class in (0, 1]."""
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool)):
+        if value is not None:
+            check_count("n_atoms", value, 1)
+    elif not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"n_atoms={value!r} is not a number: give a whole number >= 1.")
+    elif not 0 < float(value) <= 1:
+        raise ValueError(
+            f"n_atoms={value!r} is neither a whole number >= 1 nor a share of the class in (0, 1]."
+        )
+
+
 def check_real(name: str, value: Any, minimum: float = -np.inf, *, strict: bool = False) -> float:
     """Return a finite number of at least ``minimum``, or above it when ``strict``."""
     bound = "" if minimum == -np.inf else f" {'>' if strict else '>='} {minimum:g}"

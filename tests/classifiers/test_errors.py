@@ -11,8 +11,12 @@ BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 SHARED = [
     ({"n_atoms": 0}, ValueError, "n_atoms=0 .* >= 1"),
-    ({"n_atoms": 2.5}, TypeError, "n_atoms=2.5 .* whole number"),
+    ({"n_atoms": 2.5}, ValueError, "n_atoms=2.5 .* whole number >= 1 nor a share"),
     ({"n_atoms": True}, TypeError, "n_atoms=True"),
+    ({"n_atoms": 0.0}, ValueError, "n_atoms=0.0"),
+    ({"n_atoms": "5"}, TypeError, "n_atoms='5'"),
+    ({"ridge": 0}, ValueError, "ridge=0 .* > 0"),
+    ({"ridge": "best"}, TypeError, "ridge='best'"),
     ({"n_nonzero_coefs": 0}, ValueError, "n_nonzero_coefs=0 .* >= 1"),
     ({"n_nonzero_coefs": "5"}, TypeError, "n_nonzero_coefs='5'"),
     ({"n_iter": -1}, ValueError, "n_iter=-1 .* >= 0"),
@@ -22,8 +26,12 @@ SHARED = [
     ({"incoherence": "0"}, TypeError, "incoherence='0' is not a number"),
     ({"atom_update": "ksvd"}, ValueError, "atom_update='ksvd' .* 'exact', 'power'"),
     ({"coef_update": "mod"}, ValueError, "coef_update='mod' .* 'aksvd', 'uaksvd'"),
-    ({"decision": "best"}, ValueError, "decision='best' .* 'residual'"),
-    ({"init": "k-means"}, ValueError, "init='k-means' .* 'samples', 'random' or a sequence"),
+    ({"decision": "best"}, ValueError, "decision='best' .* 'residual', 'collaborative'"),
+    (
+        {"init": "k-means"},
+        ValueError,
+        "init='k-means' .* 'random', 'pivoted' or a sequence",
+    ),
     ({"init": 3}, TypeError, "init=3 .* sequence of arrays"),
     ({"init": [np.ones((2, 2))]}, ValueError, "init has 1 arrays for 3 classes"),
     ({"init": [np.ones((2, 2))] * 3}, ValueError, r"init\[0\] has shape \(2, 2\).* needs"),

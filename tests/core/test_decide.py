@@ -14,7 +14,7 @@ def test_residuals_equal_equation_21():
     k_yy = np.exp(np.sum(y**2, axis=0) / 9)
     X = oracles.kernel_omp(k_y, K, A, 4)
     expected = [oracles.kernel_residual(k_yy[t], k_y[:, t], K, A, X[:, t]) for t in range(10)]
-    energies = class_energies([(k_y.T, A, A.T @ K @ A)], 10, 1, 4)
+    energies = class_energies([(k_y.T, A, A.T @ K @ A)], 10, [4])
     close(residuals(energies, k_yy)[:, 0], expected)
 
 
@@ -22,7 +22,7 @@ def test_class_energies_keep_precision_and_order():
     rng = np.random.default_rng(1)
     Y = rng.standard_normal((5, 7)).astype(np.float32)
     D = [unit(rng.standard_normal((7, 4))).astype(np.float32) for _ in range(3)]
-    energies = class_energies([(Y, d, d.T @ d) for d in D], 5, 3, 2)
+    energies = class_energies([(Y, d, d.T @ d) for d in D], 5, [2, 2, 2])
     assert energies.dtype == np.float32
     for i, d in enumerate(D):
         np.testing.assert_array_equal(energies[:, i], omp_energies(Y @ d, d.T @ d, 2))

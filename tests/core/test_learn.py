@@ -27,7 +27,7 @@ def kernel_matrix(Y, name):
 
 def run(problem, gamma, exact, uaksvd=False, n_iter=N_ITER, s=S):
     rng = np.random.RandomState(0)
-    steps = list(learn(problem, s, gamma, n_iter, exact, uaksvd, rng))
+    steps = list(learn(problem, [s] * len(problem.signals), gamma, n_iter, exact, uaksvd, rng))
     terms = np.array([(step.reconstruction, step.coherence) for step in steps]).T
     D = [problem.dictionary(i) for i in range(len(problem.signals))]
     return D, steps[-1].codes, terms
@@ -59,7 +59,7 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
     K = kernel_matrix(Y, name)
     sizes = [y.shape[1] for y in Y]
     problem = KernelProblem(K.copy(), sizes)
-    start_from_gaussian(problem, 6, np.random.RandomState(1))
+    start_from_gaussian(problem, [6] * 3, np.random.RandomState(1))
     start = [problem.dictionary(i).copy() for i in range(len(Y))]
     A, X, terms = run(problem, gamma, exact, uaksvd)
     parts = [np.split(rows, len(Y), axis=1) for rows in np.split(K, len(Y))]
@@ -74,10 +74,10 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
 def test_linear_kernel_equals_linear_when_classes_span_the_features(gamma):
     Y = signals(per_class=12, n_features=6)
     problem = LinearProblem(Y, incoherent=gamma > 0)
-    start_from_samples(problem, 5, np.random.RandomState(0))
+    start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, X, terms = run(problem, gamma, exact=True)
     kernel = KernelProblem(kernel_matrix(Y, "linear"), [12] * 3)
-    start_from_samples(kernel, 5, np.random.RandomState(0))
+    start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, X_kernel, terms_kernel = run(kernel, gamma, exact=True)
     for i in range(3):
         close(Y[i] @ A[i], D[i], 1e-7)
@@ -88,10 +88,10 @@ def test_linear_kernel_equals_linear_when_classes_span_the_features(gamma):
 def test_linear_kernel_equals_linear_without_penalty_in_any_dimension():
     Y = signals(per_class=8, n_features=30)
     problem = LinearProblem(Y, incoherent=False)
-    start_from_samples(problem, 5, np.random.RandomState(0))
+    start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, _, terms = run(problem, 0.0, exact=True)
     kernel = KernelProblem(kernel_matrix(Y, "linear"), [8] * 3)
-    start_from_samples(kernel, 5, np.random.RandomState(0))
+    start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, _, terms_kernel = run(kernel, 0.0, exact=True)
     for i in range(3):
         close(Y[i] @ A[i], D[i], 1e-7)
@@ -132,6 +132,6 @@ def test_exact_updates_never_raise_an_atoms_objective(name, gamma, start, guarde
         problem = LinearProblem(Y, incoherent=gamma > 0)
     else:
         problem = KernelProblem(kernel_matrix(Y, name), [10] * 4)
-    start(problem, 12, np.random.RandomState(0))
+    start(problem, [12] * 4, np.random.RandomState(0))
     run(problem, gamma, exact=True, n_iter=10, s=4)
     assert guarded["atoms"] > 200

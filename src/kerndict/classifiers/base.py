@@ -3,37 +3,68 @@
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from kerndict._validation import check_choice, check_count, check_init_arrays, check_real
-from kerndict.core.decide import class_energies, residuals, settle_ties
+from kerndict._validation import (
+    check_atoms,
+    check_choice,
+    check_count,
+    check_init_arrays,
+    check_real,
+)
+from kerndict.classifiers.outoffold import RIDGES, choose_rule
+from kerndict.core.collaborative import CollaborativeRule, pseudo_inverse
+from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
 from kerndict.core.learn import encode, learn
 from kerndict.core.problem import Problem
-from kerndict.core.start import start_from_arrays, start_from_gaussian, start_from_samples
+from kerndict.core.start import (
+    start_from_arrays,
+    start_from_gaussian,
+    start_from_pivots,
+    start_from_samples,
+)
 from kerndict.exceptions import SpanWarning
 
 ATOM_UPDATES = ("exact", "power")
 COEF_UPDATES = ("aksvd", "uaksvd")
-DECISIONS = ("residual",)
-INITS = {"samples": start_from_samples, "random": start_from_gaussian}
+DECISIONS = ("residual", "collaborative")
+INITS = {
+    "samples": start_from_samples,
+    "random": start_from_gaussian,
+    "pivoted": start_from_pivots,
+}
 
 _CHUNK_ROWS = 2048
 
 
+def _is_collaborative(model: Any) -> bool:
+    """Tell whether there are probabilities; the error says how to get them."""
+    if model.decision != "collaborative":
+        raise AttributeError(
+            f"decision={model.decision!r} has no probabilities: use decision='collaborative'."
+        )
+    return True
+
+
 class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """One dictionary per class; a sample belongs to the class that explains it best."""
+
+    _keep_gram = False  # whether the Gram matrix of all atoms is kept, for the folds
 
     def __init__(
         self,
@@ -49,6 +80,7 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         random_state: Any = None,
         n_jobs: Any = None,
         verbose: Any = 0,
+        ridge: Any = "auto",
     ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -61,6 +93,7 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.ridge = ridge
 
     @abstractmethod
     def _make_problem(
@@ -83,6 +116,14 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         """Return k(y, y) of every row of X."""
+
+    @abstractmethod
+    def _known_diagonal(self, X: NDArray) -> NDArray | None:
+        """Return k(y, y) of every row of X, or None where it cannot be known."""
+
+    @abstractmethod
+    def _rows(self, X: NDArray, rows: NDArray, train: NDArray) -> NDArray:
+        """Return some rows of X as a model takes them that was fitted to rows ``train``."""
 
     # ------------------------------------------------------------------------ fit
 
@@ -116,24 +157,67 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         # what is learned must not depend on how many the machine has.
         with threadpool_limits(1, "blas"):
             problem, fitted = self._make_problem(X, order, sizes, rng)
-            self._start(problem, rng)
-            self._warn_if_spanning(problem, sizes)
-            codes, trace = self._learn(problem, rng)
+            n_atoms, sparsity = self._sizes(sizes)
+            self._start(problem, n_atoms, rng)
+            self._warn_if_spanning(problem, sizes, n_atoms, sparsity)
+            codes, trace = self._learn(problem, sparsity, rng)
 
         if hasattr(self, "sigma_"):  # of another kernel
             del self.sigma_
-        for name, value in {**fitted, "_sparsity": int(self.n_nonzero_coefs)}.items():
+        for name, value in fitted.items():
             setattr(self, name, value)
         self.classes_ = classes
+        self.n_atoms_, self._sparsity = n_atoms, sparsity
         self._store(problem)
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
         self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
         self.n_iter_ = len(trace)
+        self._gram = problem.full_gram() if self._keep_gram else None
+        self._rule: CollaborativeRule | None = None
+        if self.decision == "collaborative":
+            with threadpool_limits(1, "blas"):
+                self._fit_rule(X, labels, problem.full_gram(), rng)
         return self
 
+    def _fit_rule(
+        self, X: NDArray, labels: NDArray, G: NDArray, rng: np.random.RandomState
+    ) -> None:
+        """Choose the ridge and the weights of the collaborative rule out of fold."""
+        ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
+        self.ridge_, self.rule_weights_ = choose_rule(self._plain, X, labels, ridges, rng)
+        unknown = self._known_diagonal(X[:1]) is None
+        inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
+        self._rule = CollaborativeRule(
+            inverse.astype(self._dtype),
+            self._grams,
+            self.rule_weights_,
+            pseudo_inverse(G).astype(self._dtype) if unknown else None,
+        )
+
+    def _plain(self) -> Self:
+        """Return an unfitted copy with the residual rule, for the folds."""
+        copy = clone(self).set_params(decision="residual", verbose=0, random_state=0)
+        copy._keep_gram = True
+        return copy
+
+    def _sizes(self, sizes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return atoms per class and nonzeros per code for classes of the given sizes."""
+        if self.n_atoms is None:
+            n_atoms = np.minimum(sizes, np.maximum(10, sizes // 2))
+        elif isinstance(self.n_atoms, Integral):
+            n_atoms = np.full(len(sizes), int(self.n_atoms))
+        else:
+            n_atoms = np.ceil(self.n_atoms * sizes - 1e-9).astype(np.int64)
+        if self.n_nonzero_coefs is None:
+            return n_atoms, np.maximum(1, n_atoms // 2)
+        return n_atoms, np.full(len(sizes), int(self.n_nonzero_coefs))
+
     def _check_parameters(self) -> None:
-        check_count("n_atoms", self.n_atoms, 1)
-        check_count("n_nonzero_coefs", self.n_nonzero_coefs, 1)
+        check_atoms(self.n_atoms)
+        if self.n_nonzero_coefs is not None:
+            check_count("n_nonzero_coefs", self.n_nonzero_coefs, 1)
+        if self.ridge != "auto":
+            check_real("ridge", self.ridge, 0, strict=True)
         check_count("n_iter", self.n_iter, 0)
         check_real("incoherence", self.incoherence, 0)
         check_choice("atom_update", self.atom_update, ATOM_UPDATES)
@@ -142,20 +226,26 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         if isinstance(self.init, str):
             check_choice("init", self.init, tuple(INITS), " or a sequence of arrays, one per class")
 
-    def _start(self, problem: Problem, rng: np.random.RandomState) -> None:
-        n = int(self.n_atoms)
+    def _start(self, problem: Problem, n_atoms: NDArray, rng: np.random.RandomState) -> None:
         if isinstance(self.init, str):
-            INITS[self.init](problem, n, rng)
+            INITS[self.init](problem, n_atoms.tolist(), rng)
         else:
-            shapes = [(problem.n_rows(i), n) for i in range(len(problem.signals))]
+            shapes = [(problem.n_rows(i), int(n)) for i, n in enumerate(n_atoms)]
             start_from_arrays(problem, check_init_arrays(self.init, shapes))
 
-    def _warn_if_spanning(self, problem: Problem, sizes: Sequence[int] | NDArray) -> None:
-        reach = min(self.n_atoms, self.n_nonzero_coefs)
-        ranks = [problem.rank(i) for i, size in enumerate(sizes) if size > 1]
-        spanned = sum(reach >= rank for rank in ranks)
+    def _warn_if_spanning(
+        self, problem: Problem, sizes: NDArray, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
+        if self.n_nonzero_coefs is None:  # automatic values are chosen below the rank
+            return
+        several = np.flatnonzero(sizes > 1).tolist()
+        ranks = [problem.rank(i) for i in several]
+        reaches = np.minimum(n_atoms, sparsity)[several]
+        spanned = int(np.sum(reaches >= ranks))
         if spanned and 2 * spanned >= len(ranks):
-            name = "n_atoms" if self.n_atoms < self.n_nonzero_coefs else "n_nonzero_coefs"
+            atoms_bind = bool(np.median(n_atoms) < np.median(sparsity))
+            name = "n_atoms" if atoms_bind else "n_nonzero_coefs"
+            reach = getattr(self, name)
             rank = int(np.median(ranks))
             smaller = (
                 f"{name} below the rank of the classes (median {rank}), or " if rank > 1 else ""
@@ -168,9 +258,11 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
 
-    def _learn(self, problem: Problem, rng: np.random.RandomState) -> tuple[list, NDArray]:
+    def _learn(
+        self, problem: Problem, sparsity: NDArray, rng: np.random.RandomState
+    ) -> tuple[list, NDArray]:
         """Run the iterations; return the codes (n, N_i) and the trace (n_iter, 2)."""
-        s = int(self.n_nonzero_coefs)
+        s = sparsity.tolist()
         codes: list[NDArray] = []
         trace: list[tuple[float, float]] = []
         begin = time.perf_counter()
@@ -188,7 +280,7 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             if self.verbose:
                 self._report(len(trace), trace[-1], time.perf_counter() - begin)
         if not trace:
-            codes = [encode(problem, i, s) for i in range(len(problem.signals))]
+            codes = [encode(problem, i, s[i]) for i in range(len(problem.signals))]
         return codes, np.array(trace).reshape(-1, 2)
 
     def _report(self, done: int, terms: tuple[float, float], seconds: float) -> None:
@@ -209,22 +301,28 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _dtype(self) -> np.dtype:
         return self.codes_[0].dtype
 
-    def _energies(self, X: NDArray) -> NDArray:
-        """Return k(y, y) minus the squared residual, rows in chunks, chunks in threads."""
+    def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
+        """Return a function of rows, in chunks within the working memory, chunks in threads."""
         threads = effective_n_jobs(self.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
         memory = get_config()["working_memory"] * 2**20
         fitting = int(memory // (threads * self._row_bytes()))
         rows = max(1, min(fitting, _CHUNK_ROWS, -(-len(X) // threads)))
         with threadpool_limits(1 if threads > 1 else None, "blas"):
-            parts = parallel(
-                delayed(self._chunk_energies)(X[rows_]) for rows_ in gen_batches(len(X), rows)
-            )
+            parts = parallel(delayed(function)(X[part]) for part in gen_batches(len(X), rows))
         return np.concatenate(parts)
 
-    def _chunk_energies(self, X: NDArray) -> NDArray:
-        blocks = self._class_blocks(X)
-        return class_energies(blocks, len(X), len(self.classes_), self._sparsity)
+    def _energies(self, X: NDArray) -> NDArray:
+        """Return k(y, y) minus the squared residual of every row over every class."""
+        return class_energies(self._class_blocks(X), len(X), self._sparsity.tolist())
+
+    def _correlations(self, X: NDArray) -> NDArray:
+        """Return the correlations of every row with the atoms of all classes."""
+        return np.hstack([Z @ A for Z, A, _ in self._class_blocks(X)])
+
+    def _rule_scores(self, X: NDArray) -> NDArray:
+        assert self._rule is not None
+        return self._rule.scores(self._correlations(X), self._known_diagonal(X))
 
     def class_residuals(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
         """Return the squared residual of each sample over each class, Eq. (21).
@@ -244,10 +342,10 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             Never negative; what is below ``100 eps k(y, y)`` is exactly 0.
         """
         X = self._check_rows(X)
-        return residuals(self._energies(X), self._diagonal(X, diagonal))
+        return residuals(self._in_chunks(self._energies, X), self._diagonal(X, diagonal))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return how much of each sample each class explains.
+        """Return the score of each class.
 
         Parameters
         ----------
@@ -258,14 +356,54 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            k(y, y) minus the squared residual; for two classes, the second minus the
-            first.  Scores that differ by rounding only are made equal.
+            With the residual rule, k(y, y) minus the squared residual; with the
+            collaborative rule, the argument of the softmax.  For two classes, the second
+            minus the first.  Scores that differ by rounding only are made equal.
         """
-        scores = settle_ties(self._energies(self._check_rows(X)))
+        scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    def _scores(self, X: ArrayLike) -> NDArray:
+        X = self._check_rows(X)
+        if self._rule is None:
+            return settle_ties(self._in_chunks(self._energies, X))
+        return settle_scores(self._in_chunks(self._rule_scores, X))
+
+    @available_if(_is_collaborative)
+    def predict_log_proba(self, X: ArrayLike) -> NDArray:
+        """Return the logarithms of the probabilities; see :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return log_softmax(self._scores(X), axis=1)
+
+    @available_if(_is_collaborative)
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return the probability of each class, with the collaborative rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`; a row of zeros gets equal ones.
+        """
+        return np.exp(self.predict_log_proba(X))
+
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the class with the smallest residual, Eqs. (2) and (20).
+        """Return the class with the best score.
+
+        That is the smallest residual, Eqs. (2) and (20), or the largest probability.
 
         Parameters
         ----------

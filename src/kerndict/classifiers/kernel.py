@@ -1,7 +1,7 @@
 """Incoherent dictionary learning in the feature space of a kernel."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,13 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, default=20
-        Atoms per class.  May exceed the number of samples of a class.
-    n_nonzero_coefs : int, default=5
+    n_atoms : int, float or None, default=20
+        Atoms per class: a count, which may exceed the number of samples of a class; a share
+        of the class in (0, 1], rounded up; or None for half of the class, but at least 10
+        or all.
+    n_nonzero_coefs : int or None, default=5
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
-        not bind.
+        not bind.  None takes half of the atoms.
     incoherence : float, default=0.0
         The weight γ of the penalty in Eq. (7), absolute: it weighs against squared
         errors in feature space.
@@ -40,14 +42,18 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         step of the printed Algorithm 2, Eq. (18), which can raise the objective.
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
-    decision : {"residual"}, default="residual"
-        The class with the smallest residual wins, Eq. (20).
+    decision : {"residual", "collaborative"}, default="residual"
+        ``"residual"``: the class with the smallest residual wins, Eq. (20).
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
+        what each class leaves of it and spends on it is weighed into probabilities; the
+        ridge and the weights are fitted out of fold, which costs five more fits.
     n_iter : int, default=10
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
         experiment.
-    init : {"samples", "random"} or sequence of arrays, default="samples"
+    init : {"samples", "random", "pivoted"} or sequence of arrays, default="samples"
         Random nonzero samples of the class (beyond the class size, random combinations
-        of them), Gaussian dual coefficients, or one array (samples of the class,
+        of them), Gaussian dual coefficients, the samples that a pivoted Cholesky
+        factorisation takes (greedy and without chance), or one array (samples of the class,
         n_atoms) per class in the order of `classes_`, its rows in the order of `X`.
         Atoms are always normalised in feature space.
     random_state : int, RandomState instance or None, default=None
@@ -57,6 +63,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
         Print the objective and the time left after every iteration.
+    ridge : float or "auto", default="auto"
+        The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
+        chooses it with the weights of the rule.
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default="rbf"
         ``"rbf"`` exp(-‖x-y‖²/2σ²), ``"poly"`` (x'y + coef0)^degree, ``"linear"`` x'y; a
         callable ``k(X, Z)`` returns the matrix (len(X), len(Z)).  With
@@ -91,6 +100,10 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         ordered pairs of classes.
     n_iter_ : int
         Passes made.
+    n_atoms_ : ndarray of shape (n_classes,)
+        Atoms of each class.
+    ridge_, rule_weights_ : float, ndarray of shape (2,)
+        The ridge and the weights α, β of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -131,6 +144,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         random_state: Any = None,
         n_jobs: Any = None,
         verbose: Any = 0,
+        ridge: Any = "auto",
         kernel: Any = "rbf",
         sigma: Any = None,
         degree: Any = 2,
@@ -148,6 +162,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            ridge=ridge,
         )
         self.kernel = kernel
         self.sigma = sigma
@@ -251,8 +266,24 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _row_bytes(self) -> int:
         copies = 2 if callable(self._kernel.name) else 1
-        entries = copies * len(self.fit_indices_) + 2 * self._grams[0].shape[0]
+        entries = copies * len(self.fit_indices_) + 4 * int(self.n_atoms_.sum())
         return self._dtype.itemsize * entries
+
+    def _known_diagonal(self, X: NDArray) -> NDArray | None:
+        if self.X_fit_ is None and self._training_diagonal is None:
+            return None
+        return self._diagonal(X, None)
+
+    def _rows(self, X: NDArray, rows: NDArray, train: NDArray) -> NDArray:
+        return X[np.ix_(rows, train)] if self.kernel == "precomputed" else X[rows]
+
+    def _plain(self) -> Self:
+        copy = super()._plain()
+        if not isinstance(self.init, str):  # its rows are those of the whole class
+            copy.set_params(init="pivoted")
+        if self._kernel.name == "rbf":
+            copy.set_params(sigma=self._kernel.sigma)
+        return copy
 
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:

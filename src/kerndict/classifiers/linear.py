@@ -29,11 +29,13 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, default=20
-        Atoms per class.  May exceed the number of samples of a class.
-    n_nonzero_coefs : int, default=5
+    n_atoms : int, float or None, default=20
+        Atoms per class: a count, which may exceed the number of samples of a class; a share
+        of the class in (0, 1], rounded up; or None for half of the class, but at least 10
+        or all.
+    n_nonzero_coefs : int or None, default=5
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
-        not bind.
+        not bind.  None takes half of the atoms.
     incoherence : float, default=0.0
         The weight γ of the penalty in Eq. (3), absolute: it weighs against squared
         errors, so that it depends on the scale of the features.
@@ -42,14 +44,18 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         step of the printed Algorithm 1, Eq. (5), which can raise the objective.
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
-    decision : {"residual"}, default="residual"
-        The class with the smallest residual wins, Eq. (2).
+    decision : {"residual", "collaborative"}, default="residual"
+        ``"residual"``: the class with the smallest residual wins, Eq. (2).
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
+        what each class leaves of it and spends on it is weighed into probabilities; the
+        ridge and the weights are fitted out of fold, which costs five more fits.
     n_iter : int, default=10
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
         experiment.
-    init : {"samples", "random"} or sequence of arrays, default="samples"
+    init : {"samples", "random", "pivoted"} or sequence of arrays, default="samples"
         Random nonzero samples of the class (beyond the class size, random combinations
-        of them), Gaussian atoms, or one array (n_features, n_atoms) per class in the
+        of them), Gaussian atoms, the samples that a pivoted Cholesky factorisation takes
+        (greedy and without chance), or one array (n_features, n_atoms) per class in the
         order of `classes_`.  Atoms are always normalised.
     random_state : int, RandomState instance or None, default=None
         Draws the initial atoms, and with ``atom_update="power"`` the replacements of
@@ -58,6 +64,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
         Print the objective and the time left after every iteration.
+    ridge : float or "auto", default="auto"
+        The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
+        chooses it with the weights of the rule.
 
     Attributes
     ----------
@@ -72,6 +81,10 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         ordered pairs of classes.
     n_iter_ : int
         Passes made.
+    n_atoms_ : ndarray of shape (n_classes,)
+        Atoms of each class.
+    ridge_, rule_weights_ : float, ndarray of shape (2,)
+        The ridge and the weights α, β of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -135,7 +148,13 @@ class DictionaryClassifier(BaseDictionaryClassifier):
             yield X, D, G
 
     def _row_bytes(self) -> int:
-        return self._dtype.itemsize * 2 * self._grams[0].shape[0]
+        return self._dtype.itemsize * 4 * int(self.n_atoms_.sum())
+
+    def _known_diagonal(self, X: NDArray) -> NDArray | None:
+        return _LINEAR.diagonal(X)
+
+    def _rows(self, X: NDArray, rows: NDArray, train: NDArray) -> NDArray:
+        return X[rows]
 
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is None:

@@ -148,6 +148,20 @@ class KernelProblem(Problem):
             lambda i, k: self.atoms[i].T @ (self._angles(i, k) @ self.atoms[k]),
         )
 
+    def full_gram(self) -> NDArray:
+        classes = range(len(self.atoms))
+        return np.block(
+            [
+                [
+                    self.atoms[i].T @ self.atoms[k]
+                    if i == k
+                    else self.atoms[i].T @ (self._angles(i, k) @ self.atoms[k])
+                    for k in classes
+                ]
+                for i in classes
+            ]
+        )
+
     def rank(self, i: int) -> int:
         return len(self.stretch[i])
 

@@ -1,6 +1,6 @@
 """The only training loop: iterations x classes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ def encode(problem: Problem, i: int, s: int) -> NDArray:
 
 def learn(
     problem: Problem,
-    s: int,
+    s: Sequence[int],
     gamma: float,
     n_iter: int,
     exact: bool,
@@ -41,13 +41,13 @@ def learn(
     """Minimise (3) or (7) by coding and sweeping one class after the other.
 
     Each class sees the others as they are by then (Gauss-Seidel).  The atoms end up
-    in ``problem``.
+    in ``problem``.  ``s`` holds the nonzeros per code of every class.
     """
     classes = range(len(problem.signals))
     for _ in range(n_iter):
         codes, reconstruction = [], 0.0
         for i in classes:
-            X = encode(problem, i, s).astype(np.float64, copy=False)
+            X = encode(problem, i, s[i]).astype(np.float64, copy=False)
             E = update_class(problem, i, X, gamma, exact, uaksvd, rng)
             codes.append(X)
             reconstruction += float(np.sum(E**2))

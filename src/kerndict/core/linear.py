@@ -59,6 +59,10 @@ class LinearProblem(Problem):
     def coherence(self) -> float:
         return (self._running() if self._incoherent else OuterSum(self.atoms)).coherence()
 
+    def full_gram(self) -> NDArray:
+        D = np.hstack(self.atoms)
+        return D.T @ D
+
     def rank(self, i: int) -> int:
         Y = self.signals[i].astype(np.float64, copy=False)
         gram = Y.T @ Y if Y.shape[1] <= Y.shape[0] else Y @ Y.T

@@ -86,6 +86,10 @@ class Problem(ABC):
         """Return the coherence term of (3) or (7)."""
 
     @abstractmethod
+    def full_gram(self) -> NDArray:
+        """Return the Gram matrix of the atoms of all classes."""
+
+    @abstractmethod
     def rank(self, i: int) -> int:
         """Return the numerical rank of the signals of class i."""
 

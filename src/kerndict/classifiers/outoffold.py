@@ -1,0 +1,71 @@
+"""Out-of-fold features: what the rule is fitted to, without refitting more than the folds."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.core.collaborative import fit_weights, pseudo_inverse, ridge_path, spanned_energy
+from kerndict.exceptions import SpanWarning
+
+N_FOLDS = 5
+#: Atoms have unit norm: ridges are relative to that.
+RIDGES = tuple(float(ridge) for ridge in np.logspace(-4, 0, 9))
+
+
+def deal(labels: NDArray, rng: np.random.RandomState) -> NDArray:
+    """Return the fold of every sample, classes dealt out evenly; -1 is never held out.
+
+    A class of one sample must stay in the training part.
+    """
+    folds = np.empty(len(labels), np.int64)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        start = rng.randint(N_FOLDS)
+        folds[members] = (rng.permutation(len(members)) + start) % N_FOLDS
+        if len(members) == 1:
+            folds[members] = -1
+    return folds
+
+
+def choose_rule(
+    plain: Any, X: NDArray, labels: NDArray, ridges: Sequence[float], rng: np.random.RandomState
+) -> tuple[float, NDArray]:
+    """Return the ridge and the weights with the smallest out-of-fold log-loss.
+
+    Parameters
+    ----------
+    plain : makes an unfitted classifier with the residual rule, all else settled
+    X, labels : training rows (a kernel matrix, if precomputed) and class indices
+    ridges : candidates
+    """
+    paths: list[list[tuple[NDArray, NDArray]]] = []
+    truths = []
+    folds = deal(labels, rng)
+    for fold in range(N_FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if not len(test):
+            continue
+        model = plain()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpanWarning)
+            model.fit(model._rows(X, train, train), labels[train])
+        held_out = model._rows(X, test, train)
+        B, G = model._correlations(held_out), model._gram
+        diagonal = model._known_diagonal(held_out)
+        if diagonal is None:
+            diagonal = spanned_energy(B, pseudo_inverse(G))
+        paths.append(ridge_path(B, G, model._grams, diagonal, ridges))
+        truths.append(labels[test])
+    if not paths:  # one sample per class: nothing can be held out
+        return ridges[len(ridges) // 2], np.ones(2)
+    truth = np.concatenate(truths)
+    outcomes = []
+    for k, ridge in enumerate(ridges):
+        features = [np.vstack([path[k][part] for path in paths]) for part in (0, 1)]
+        weights, loss = fit_weights(features, truth)
+        outcomes.append((loss, ridge, weights))
+    _, ridge, weights = min(outcomes, key=lambda outcome: outcome[0])
+    return ridge, weights

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from conftest import close, unit
+from scipy.special import log_softmax
+
+from kerndict.core.collaborative import (
+    CollaborativeRule,
+    fit_weights,
+    pseudo_inverse,
+    ridge_path,
+    rule_features,
+)
+
+rng = np.random.default_rng(0)
+D = [unit(rng.standard_normal((12, n))) for n in (3, 5, 4)]
+Y = rng.standard_normal((12, 20))
+ALL = np.hstack(D)
+G, B = ALL.T @ ALL, Y.T @ ALL
+BLOCKS = [d.T @ d for d in D]
+ENERGY = np.sum(Y**2, axis=0)
+
+
+def textbook(ridge):
+    """Return the features line by line from their definition, in signal space."""
+    left, spent = np.empty((20, 3)), np.empty((20, 3))
+    bounds = np.cumsum([0, 3, 5, 4])
+    for t, y in enumerate(Y.T):
+        x = np.linalg.solve(G + ridge * np.eye(12), ALL.T @ y)
+        for c in range(3):
+            own = x[bounds[c] : bounds[c + 1]]
+            left[t, c] = -np.log(np.sum((y - D[c] @ own) ** 2))
+            spent[t, c] = np.log(own @ own)
+    return left, spent
+
+
+def test_features_equal_their_definition():
+    for (left, spent), ridge in zip(
+        ridge_path(B, G, BLOCKS, ENERGY, [1e-3, 0.1, 1.0]), [1e-3, 0.1, 1.0], strict=True
+    ):
+        close(left, textbook(ridge)[0])
+        close(spent, textbook(ridge)[1])
+
+
+def test_scores_weigh_both_features():
+    rule = CollaborativeRule(np.linalg.inv(G + 0.1 * np.eye(12)), BLOCKS, np.array([2.0, 0.5]))
+    left, spent = textbook(0.1)
+    close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent)
+
+
+def test_without_the_diagonal_the_span_takes_its_place():
+    inverse = np.linalg.inv(G + 0.1 * np.eye(12))
+    weights = np.array([2.0, 0.5])
+    rule = CollaborativeRule(inverse, BLOCKS, weights, pseudo_inverse(G))
+    close(rule.scores(B, None), CollaborativeRule(inverse, BLOCKS, weights).scores(B, ENERGY), 1e-7)
+    twins = np.hstack([ALL[:, :4], ALL[:, :4]])  # a Gram matrix without an inverse
+    span = pseudo_inverse(twins.T @ twins)
+    projection = np.linalg.pinv(twins) @ Y
+    energy = np.sum((twins @ projection) ** 2, axis=0)
+    close(np.sum((Y.T @ twins @ span) * (Y.T @ twins), axis=1), energy)
+
+
+def test_signals_without_energy_have_no_features():
+    left, spent = rule_features(np.zeros((1, 12)), np.zeros((1, 12)), BLOCKS, np.zeros(1))
+    assert not left.any()
+    assert not spent.any()
+
+
+def test_weights_minimise_the_log_loss():
+    labels = rng.integers(0, 4, 300)
+    features = [rng.standard_normal((300, 4)) for _ in range(2)]
+    features[0][np.arange(300), labels] += 1.0
+    features[1][np.arange(300), labels] -= 1.0  # worth a negative weight: none
+    weights, loss = fit_weights(features, labels)
+
+    def log_loss(w):
+        scores = w[0] * features[0] + w[1] * features[1]
+        return -log_softmax(scores, axis=1)[np.arange(300), labels].mean()
+
+    assert weights[1] == 0
+    assert loss == pytest.approx(log_loss(weights), rel=1e-3)
+    for step in ([0.05, 0], [-0.05, 0], [0, 0.05]):
+        assert log_loss(weights + step) > log_loss(weights)
+
+
+def test_weights_stay_finite_when_nothing_is_confused():
+    labels = np.arange(60) % 3
+    weights, loss = fit_weights([5.0 * np.eye(3)[labels]], labels)
+    assert np.isfinite(weights).all()
+    assert loss < 0.01
