@@ -43,6 +43,7 @@ def test_probabilities_scores_and_labels_agree(model):
     assert model.ridge_ > 0
     assert model.rule_weights_.shape == (2,)
     assert (model.rule_weights_ >= 0).all()
+    assert model.rule_offsets_.shape == (4,)
 
 
 def test_two_classes_have_one_score():

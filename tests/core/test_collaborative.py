@@ -42,16 +42,17 @@ def test_features_equal_their_definition():
 
 
 def test_scores_weigh_both_features():
-    rule = CollaborativeRule(np.linalg.inv(G + 0.1 * np.eye(12)), BLOCKS, np.array([2.0, 0.5]))
+    inverse, offsets = np.linalg.inv(G + 0.1 * np.eye(12)), np.array([0.3, 0.0, -0.2])
+    rule = CollaborativeRule(inverse, BLOCKS, np.array([2.0, 0.5]), offsets)
     left, spent = textbook(0.1)
-    close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent)
+    close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent + offsets)
+    assert not rule.scores(0 * B, 0 * ENERGY).any()
 
 
 def test_without_the_diagonal_the_span_takes_its_place():
     inverse = np.linalg.inv(G + 0.1 * np.eye(12))
-    weights = np.array([2.0, 0.5])
-    rule = CollaborativeRule(inverse, BLOCKS, weights, pseudo_inverse(G))
-    close(rule.scores(B, None), CollaborativeRule(inverse, BLOCKS, weights).scores(B, ENERGY), 1e-7)
+    rule = CollaborativeRule(inverse, BLOCKS, np.array([2.0, 0.5]), np.zeros(3), pseudo_inverse(G))
+    close(rule.scores(B, None), rule.scores(B, ENERGY), 1e-7)
     twins = np.hstack([ALL[:, :4], ALL[:, :4]])  # a Gram matrix without an inverse
     span = pseudo_inverse(twins.T @ twins)
     projection = np.linalg.pinv(twins) @ Y
@@ -70,20 +71,24 @@ def test_weights_minimise_the_log_loss():
     features = [rng.standard_normal((300, 4)) for _ in range(2)]
     features[0][np.arange(300), labels] += 1.0
     features[1][np.arange(300), labels] -= 1.0  # worth a negative weight: none
-    weights, loss = fit_weights(features, labels)
+    features[0][:, 2] += 2.0  # a class that leaves little of anything
+    weights, offsets, loss = fit_weights(features, labels)
 
-    def log_loss(w):
-        scores = w[0] * features[0] + w[1] * features[1]
+    def log_loss(w, b):
+        scores = w[0] * features[0] + w[1] * features[1] + b
         return -log_softmax(scores, axis=1)[np.arange(300), labels].mean()
 
     assert weights[1] == 0
-    assert loss == pytest.approx(log_loss(weights), rel=1e-3)
-    for step in ([0.05, 0], [-0.05, 0], [0, 0.05]):
-        assert log_loss(weights + step) > log_loss(weights)
+    assert offsets.argmin() == 2
+    assert loss == pytest.approx(log_loss(weights, offsets), rel=0.02)
+    for step in ([0.1, 0], [-0.1, 0], [0, 0.1]):
+        assert log_loss(weights + step, offsets) > log_loss(weights, offsets) - 1e-4
+    for step in (-0.3, 0.3):
+        assert log_loss(weights, offsets + step * np.eye(4)[2]) > log_loss(weights, offsets) - 1e-4
 
 
 def test_weights_stay_finite_when_nothing_is_confused():
     labels = np.arange(60) % 3
-    weights, loss = fit_weights([5.0 * np.eye(3)[labels]], labels)
+    weights, _, loss = fit_weights([5.0 * np.eye(3)[labels]], labels)
     assert np.isfinite(weights).all()
     assert loss < 0.01

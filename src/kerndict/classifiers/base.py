@@ -184,13 +184,16 @@ class BaseDictionaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> None:
         """Choose the ridge and the weights of the collaborative rule out of fold."""
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        self.ridge_, self.rule_weights_ = choose_rule(self._plain, X, labels, ridges, rng)
+        self.ridge_, self.rule_weights_, self.rule_offsets_ = choose_rule(
+            self._plain, X, labels, ridges, rng
+        )
         unknown = self._known_diagonal(X[:1]) is None
         inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
         self._rule = CollaborativeRule(
             inverse.astype(self._dtype),
             self._grams,
             self.rule_weights_,
+            self.rule_offsets_,
             pseudo_inverse(G).astype(self._dtype) if unknown else None,
         )
 

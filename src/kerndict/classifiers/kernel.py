@@ -102,8 +102,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
-    ridge_, rule_weights_ : float, ndarray of shape (2,)
-        The ridge and the weights α, β of the collaborative rule.
+    ridge_, rule_weights_, rule_offsets_ : float, ndarray (2,), ndarray (n_classes,)
+        The ridge, the weights α, β and the offsets of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

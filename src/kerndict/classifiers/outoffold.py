@@ -32,8 +32,8 @@ def deal(labels: NDArray, rng: np.random.RandomState) -> NDArray:
 
 def choose_rule(
     plain: Any, X: NDArray, labels: NDArray, ridges: Sequence[float], rng: np.random.RandomState
-) -> tuple[float, NDArray]:
-    """Return the ridge and the weights with the smallest out-of-fold log-loss.
+) -> tuple[float, NDArray, NDArray]:
+    """Return the ridge, the weights and the offsets with the smallest out-of-fold log-loss.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def choose_rule(
         paths.append(ridge_path(B, G, model._grams, diagonal, ridges))
         truths.append(labels[test])
     if not paths:  # one sample per class: nothing can be held out
-        return ridges[len(ridges) // 2], np.ones(2)
+        return ridges[len(ridges) // 2], np.ones(2), np.zeros(len(labels))
     truth = np.concatenate(truths)
     outcomes = []
     for k, ridge in enumerate(ridges):
         features = [np.vstack([path[k][part] for path in paths]) for part in (0, 1)]
-        weights, loss = fit_weights(features, truth)
-        outcomes.append((loss, ridge, weights))
-    _, ridge, weights = min(outcomes, key=lambda outcome: outcome[0])
-    return ridge, weights
+        weights, offsets, loss = fit_weights(features, truth)
+        outcomes.append((loss, ridge, weights, offsets))
+    _, ridge, weights, offsets = min(outcomes, key=lambda outcome: outcome[0])
+    return ridge, weights, offsets

@@ -6,7 +6,9 @@ With G the Gram matrix of all atoms and b the correlations of a signal y, the co
     r_c = k(y,y) - 2 b_c'x_c + x_c'G_cc x_c      what it leaves
     q_c = |x_c|^2                                what it spends
 
-and the rule weighs both, ``P(c|y) = softmax_c(-alpha log r_c + beta log q_c)``.
+and the rule weighs both, ``P(c|y) = softmax_c(-alpha log r_c + beta log q_c + offset_c)``.  The
+offsets are there because classes differ in how well they explain what is not theirs: one of
+many kinds of things leaves little of anything.
 """
 
 from collections.abc import Sequence
@@ -17,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-#: Weight of a quadratic prior on the rule's weights, in samples: it only matters where the
+#: Quadratic priors, in units of one sample's log-loss.  That of the weights only matters where
 #: samples are told apart without an error, and the weights would grow without bound.
-PRIOR = 0.01
+WEIGHT_PRIOR = 0.01
+OFFSET_PRIOR = 1.0
 
 
 def rule_features(
@@ -63,8 +66,8 @@ def ridge_path(
     ]
 
 
-def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, float]:
-    """Fit the weights of the rule by their log-loss, which is convex in them.
+def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, NDArray, float]:
+    """Fit the weights and offsets of the rule by their log-loss, which is convex in them.
 
     Parameters
     ----------
@@ -74,21 +77,34 @@ def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, 
     Returns
     -------
     weights : (len(features),)
-    loss : float, the mean log-loss
+    offsets : (n_classes,)
+    loss : float, the mean log-loss with its priors
     """
     F = np.stack(features)
-    samples = np.arange(len(labels))
-    own = F[:, samples, labels]
+    count, n_classes = len(F), F.shape[2]
+    truth = np.eye(n_classes)[labels]
 
-    def objective(weights: NDArray) -> tuple[float, NDArray]:
-        log_p = log_softmax(np.tensordot(weights, F, axes=1), axis=1)
-        expected = np.sum(np.exp(log_p) * F, axis=2)
-        loss = -log_p[samples, labels].sum() + PRIOR / 2 * weights @ weights
-        return loss, np.sum(expected - own, axis=1) + PRIOR * weights
+    def objective(z: NDArray) -> tuple[float, NDArray]:
+        weights, offsets = z[:count], z[count:]
+        log_p = log_softmax(np.tensordot(weights, F, axes=1) + offsets, axis=1)
+        loss = -np.sum(log_p * truth)
+        loss += (WEIGHT_PRIOR * weights @ weights + OFFSET_PRIOR * offsets @ offsets) / 2
+        excess = np.exp(log_p) - truth
+        return loss, np.concatenate(
+            [
+                np.tensordot(F, excess, axes=2) + WEIGHT_PRIOR * weights,
+                excess.sum(axis=0) + OFFSET_PRIOR * offsets,
+            ]
+        )
 
-    start = np.ones(len(F))
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(F))
-    return found.x, float(found.fun) / len(labels)
+    found = minimize(
+        objective,
+        np.concatenate([np.ones(count), np.zeros(n_classes)]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * count + [(None, None)] * n_classes,
+    )
+    return found.x[:count], found.x[count:], float(found.fun) / len(labels)
 
 
 @dataclass(frozen=True)
@@ -102,10 +118,11 @@ class CollaborativeRule:
     inverse: NDArray
     blocks: list[NDArray]
     weights: NDArray
+    offsets: NDArray
     span: NDArray | None = None
 
     def scores(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
-        """Return the argument of the softmax, (N, n_classes).
+        """Return the argument of the softmax, (N, n_classes); zero for a signal without energy.
 
         Without k(y, y), the energy of y in the span of all atoms takes its place.
         """
@@ -113,7 +130,8 @@ class CollaborativeRule:
             diagonal = spanned_energy(B, self.span)
         left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
         alpha, beta = self.weights.astype(B.dtype)
-        return alpha * left + beta * spent
+        scores = alpha * left + beta * spent + self.offsets.astype(B.dtype)
+        return np.where(diagonal[:, None] > 0, scores, 0)
 
 
 def pseudo_inverse(G: NDArray) -> NDArray:
