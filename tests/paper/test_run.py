@@ -167,7 +167,8 @@ def test_data_comes_from_a_folder(tmp_path, capsys):
     centres = 3 * rng.standard_normal((3, 60))
     y = np.repeat([0, 1, 2], 40)
     X = centres[y] + rng.standard_normal((120, 60))
-    np.savez(tmp_path / "arface.npz", X=X, y=y)
+    np.savez(tmp_path / "arface.npz", X=X.astype(np.float32), y=y)
+    assert sources.load("ar", tmp_path).data.dtype == np.float64  # as the paper computes
     out = tmp_path / "out"
     arguments = ["--data", str(tmp_path), "--dataset", "ar", "--out", str(out), "--rounds", "1"]
     assert cli.main(["reproduce", *arguments, "--tables", "I", "III", "--quiet"]) == 0
