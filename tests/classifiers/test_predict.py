@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.classifiers import base
+from kerndict.classifiers import prediction
 
 X, y = toy(n_classes=4, noise=1.0)
 BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
@@ -61,7 +61,7 @@ def test_residuals_of_training_atoms_are_exactly_zero():
 def test_rows_may_come_in_any_batches(model, monkeypatch):
     expected = model.class_residuals(X)
     for rows in (1, 5, 48):
-        monkeypatch.setattr(base, "_CHUNK_ROWS", rows)
+        monkeypatch.setattr(prediction, "_CHUNK_ROWS", rows)
         close(model.class_residuals(X), expected, 1e-12)
         np.testing.assert_array_equal(model.predict(X), expected.argmin(axis=1))
     one = [model.predict(row[None])[0] for row in X]

@@ -159,8 +159,8 @@ def test_truncated_files(layout, share, tmp_path):
     ("content", "words"),
     [
         (b"", "an empty file"),
-        (b"a,b,c\n1,2,3\n", r"begins with b'a,b,c.*Expected a \.npz file"),
-        (b"\x93NUMPY\x01\x00", "Expected a .npz file"),
+        (b"a,b,c\n1,2,3\n", r"begins with b'a,b,c.*not a \.npz file"),
+        (b"\x93NUMPY\x01\x00", "not a .npz file"),
     ],
 )
 def test_other_files(content, words, tmp_path):

@@ -3,7 +3,6 @@
 A file is recognised by what it holds, not by its name.  Nothing is ever unpickled.
 """
 
-import zipfile
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, issparse
 from sklearn.utils import Bunch
 
-_HDF5 = b"\x89HDF\r\n\x1a\n"
+from kerndict.datasets.containers import Found, read_container
 
 
 def load_features(path: str | PathLike) -> Bunch:
@@ -48,7 +46,10 @@ def load_features(path: str | PathLike) -> Bunch:
         The file is damaged or holds none of these layouts; the message says what it holds.
     """
     path = Path(path)
-    found = _read(path)
+    try:
+        found = read_container(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error} {_expected()}") from error
     arrays = {name: item for name, item in found.items() if isinstance(item, np.ndarray)}
     for names, layout, read in _LAYOUTS:
         if set(names) <= set(arrays):
@@ -60,89 +61,6 @@ def load_features(path: str | PathLike) -> Bunch:
                     f"{path}: the layout is that of {layout}, but {error} {_listed(found)}"
                 ) from error
     raise ValueError(f"{path}: no known layout. {_listed(found)} {_expected()}")
-
-
-# ------------------------------------------------------------------------------- containers
-
-
-#: What a file holds by name: an array, or the words for what is not one.
-_Found = dict[str, NDArray | str]
-
-
-def _read(path: Path) -> _Found:
-    with path.open("rb") as file:
-        head = file.read(1024)
-    try:
-        if zipfile.is_zipfile(path):
-            return _read_npz(path)
-        if head.startswith(_HDF5) or head[512:].startswith(_HDF5):
-            return _read_hdf5(path)
-        if head.startswith(b"MATLAB 5.0 MAT-file"):
-            return _read_mat(path)
-    except ImportError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"{path}: the file is damaged, or not what it seems: {error}. {_expected()}"
-        ) from error
-    kind = "an empty file" if not head else f"a file that begins with {head[:16]!r}"
-    if head.startswith(b"PK\x03\x04"):
-        kind = "a damaged .npz file (its end is missing)"
-    elif head[:1] == b"\x80":
-        kind = "a pickle, which is never loaded"
-    raise ValueError(
-        f"{path}: found {kind}. Expected a .npz file, or a .mat file of version 5 or 7.3."
-    )
-
-
-def _read_npz(path: Path) -> _Found:
-    found: _Found = {}
-    with np.load(path, allow_pickle=False) as file:
-        for name in file.files:
-            try:
-                item = file[name]
-                found[name] = item if isinstance(item, np.ndarray) else "not an array"
-            except ValueError as error:
-                if "allow_pickle" not in str(error):
-                    raise
-                found[name] = "pickled, and never loaded"
-    return found
-
-
-def _read_mat(path: Path) -> _Found:
-    from scipy.io import loadmat
-
-    arrays = loadmat(path)
-    return {
-        name: value.toarray() if issparse(value) else value
-        for name, value in arrays.items()
-        if not name.startswith("__")
-    }
-
-
-def _read_hdf5(path: Path) -> _Found:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(
-            f"{path} is a .mat file of version 7.3: install h5py to read it, "
-            "pip install 'kerndict[mat]'."
-        ) from error
-    found: _Found = {}
-    with h5py.File(path, "r") as file:
-        for name, item in file.items():
-            if isinstance(item, h5py.Dataset):
-                found[name] = np.asarray(item).T  # MATLAB writes columns first
-            elif "MATLAB_sparse" in item.attrs:
-                rows = int(item.attrs["MATLAB_sparse"])
-                columns = item["jc"][()].astype(np.int64)
-                empty = (np.zeros(0), np.zeros(0, np.int64))
-                data, indices = (item["data"][()], item["ir"][()]) if "data" in item else empty
-                shape = (rows, len(columns) - 1)
-                found[name] = csc_array((data, indices, columns), shape=shape).toarray()
-            else:
-                found[name] = "a structure"
-    return found
 
 
 # ---------------------------------------------------------------------------------- layouts
@@ -279,7 +197,7 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
     )
 
 
-def _listed(found: _Found) -> str:
+def _listed(found: Found) -> str:
     listed = ", ".join(
         f"{name} ({item})" if isinstance(item, str) else f"{name} {item.shape} {item.dtype}"
         for name, item in found.items()

@@ -1,0 +1,184 @@
+"""How both classifiers decide: rows in chunks, chunks in threads, two rules."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import gen_batches
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from kerndict.core.collaborative import CollaborativeRule
+from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
+
+_CHUNK_ROWS = 2048
+
+
+def _is_collaborative(model: Any) -> bool:
+    """Tell whether there are probabilities; the error says how to get them."""
+    if model.decision != "collaborative":
+        raise AttributeError(
+            f"decision={model.decision!r} has no probabilities: use decision='collaborative'."
+        )
+    return True
+
+
+class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
+    """What is decided from the atoms of each class and their Gram matrices."""
+
+    n_jobs: Any
+    classes_: NDArray
+    codes_: list[NDArray]
+    _sparsity: NDArray
+    _rule: CollaborativeRule | None
+
+    @abstractmethod
+    def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+        """Yield per class what :func:`kerndict.core.decide.class_energies` takes."""
+
+    @abstractmethod
+    def _row_bytes(self) -> int:
+        """Return the memory that prediction takes per row."""
+
+    @abstractmethod
+    def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
+        """Return k(y, y) of every row of X."""
+
+    @abstractmethod
+    def _known_diagonal(self, X: NDArray) -> NDArray | None:
+        """Return k(y, y) of every row of X, or None where it cannot be known."""
+
+    def _check_rows(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=[self._dtype], reset=False)
+
+    @property
+    def _dtype(self) -> np.dtype:
+        return self.codes_[0].dtype
+
+    def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
+        """Return a function of rows, in chunks within the working memory, chunks in threads."""
+        threads = effective_n_jobs(self.n_jobs)
+        parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
+        memory = get_config()["working_memory"] * 2**20
+        fitting = int(memory // (threads * self._row_bytes()))
+        rows = max(1, min(fitting, _CHUNK_ROWS, -(-len(X) // threads)))
+        with threadpool_limits(1 if threads > 1 else None, "blas"):
+            parts = parallel(delayed(function)(X[part]) for part in gen_batches(len(X), rows))
+        return np.concatenate(parts)
+
+    def _energies(self, X: NDArray) -> NDArray:
+        """Return k(y, y) minus the squared residual of every row over every class."""
+        return class_energies(self._class_blocks(X), len(X), self._sparsity.tolist())
+
+    def _correlations(self, X: NDArray) -> NDArray:
+        """Return the correlations of every row with the atoms of all classes."""
+        return np.hstack([Z @ A for Z, A, _ in self._class_blocks(X)])
+
+    def _rule_scores(self, X: NDArray) -> NDArray:
+        assert self._rule is not None
+        return self._rule.scores(self._correlations(X), self._known_diagonal(X))
+
+    def class_residuals(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
+        """Return the squared residual of each sample over each class, Eq. (21).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training
+            samples, (n_samples, n_train), in the order given to `fit`.
+        diagonal : array-like of shape (n_samples,), optional
+            k(y, y) of each sample, for ``kernel="precomputed"`` when the diagonal of
+            the training kernel is not constant; otherwise it is known.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples, n_classes)
+            Never negative; what is below ``100 eps k(y, y)`` is exactly 0.
+        """
+        X = self._check_rows(X)
+        return residuals(self._in_chunks(self._energies, X), self._diagonal(X, diagonal))
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the score of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training
+            samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            With the residual rule, k(y, y) minus the squared residual; with the
+            collaborative rule, the argument of the softmax.  For two classes, the second
+            minus the first.  Scores that differ by rounding only are made equal.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _scores(self, X: ArrayLike) -> NDArray:
+        X = self._check_rows(X)
+        if self._rule is None:
+            return settle_ties(self._in_chunks(self._energies, X))
+        return settle_scores(self._in_chunks(self._rule_scores, X))
+
+    @available_if(_is_collaborative)
+    def predict_log_proba(self, X: ArrayLike) -> NDArray:
+        """Return the logarithms of the probabilities; see :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return log_softmax(self._scores(X), axis=1)
+
+    @available_if(_is_collaborative)
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return the probability of each class, with the collaborative rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`; a row of zeros gets equal ones.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the class with the best score.
+
+        That is the smallest residual, Eqs. (2) and (20), or the largest probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training
+            samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Ties go to the first class.
+        """
+        scores = self.decision_function(X)
+        winners = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[winners]
