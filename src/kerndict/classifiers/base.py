@@ -137,11 +137,16 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
         self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
         self.n_iter_ = len(trace)
-        self._gram = problem.full_gram() if self._keep_gram else None
         self._rule: CollaborativeRule | None = None
-        if self.decision == "collaborative":
-            with threadpool_limits(1, "blas"):
-                self._fit_rule(X, labels, problem.full_gram(), rng)
+        self._gram = None
+        if self.decision == "collaborative" or self._keep_gram:
+            G = problem.full_gram()
+            del problem, fitted  # and with them the kernel matrix
+            if self._keep_gram:
+                self._gram = G
+            else:
+                with threadpool_limits(1, "blas"):
+                    self._fit_rule(X, labels, G, rng)
         return self
 
     def _fit_rule(
@@ -213,7 +218,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         if spanned and 2 * spanned >= len(ranks):
             atoms_bind = bool(np.median(n_atoms) < np.median(sparsity))
             name = "n_atoms" if atoms_bind else "n_nonzero_coefs"
-            reach = getattr(self, name)
+            reach = int(np.median(reaches))
             rank = int(np.median(ranks))
             smaller = (
                 f"{name} below the rank of the classes (median {rank}), or " if rank > 1 else ""
