@@ -4,7 +4,7 @@ One iteration from the same start on l2-normalised Extended Yale B rows, with th
 space at most one or two blocks deep against the eigendecomposition of the whole penalty:
 relative gap of the objective.
 
-    python benchmarks/krylov.py ../shared/data/yaleb.npz
+    python benchmarks/krylov.py FILE
 """
 
 import sys

@@ -1,6 +1,6 @@
 """The paper's kernel settings on the Extended Yale B features, beside their controls.
 
-python benchmarks/yaleb.py ../shared/data/yaleb.npz
+python benchmarks/yaleb.py FILE
 """
 
 import sys
