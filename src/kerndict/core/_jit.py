@@ -5,3 +5,6 @@ from typing import Any
 #: Cached on disk, free of the interpreter lock, sums in any order (so that they can be
 #: vectorised); infinities and NaN keep their meaning.
 JIT: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"reassoc", "contract"}}
+
+#: The same with every operation as written, and division by zero as in NumPy.
+ORDERED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
