@@ -77,7 +77,7 @@ def shape_of(n: int, s: int, dtype: np.dtype) -> tuple[Shape, int]:
     lanes = BYTES // dtype.itemsize
     vectors = -(-n // lanes)
     shape = Shape(n, s, lanes, vectors * lanes, (vectors | 1) * lanes, -(-s // lanes) * lanes)
-    shared = (n + 2) * shape.extent
+    shared = (shape.extent + 2) * shape.extent
     signal = shape.extent + s * shape.stride + (s + 2) * shape.width
     return shape, shared + 2 * signal + lanes
 
@@ -87,7 +87,7 @@ def _share(G, shape, space):  # type: ignore[no-untyped-def]
     """Lay out what the signals share; return it and the rest of the space."""
     n, extent = shape.n, shape.extent
     norms, inverses = at(space, 0), at(space, extent)
-    rows, rest = at(space, 2 * extent), at(space, (2 + n) * extent)
+    rows, rest = at(space, 2 * extent), at(space, (2 + extent) * extent)
     for j in range(n):
         if G[j, j] > 0:
             norms[j] = np.sqrt(G[j, j])
@@ -133,7 +133,7 @@ def _height(alpha, atoms, shape, level):  # type: ignore[no-untyped-def]
     return height
 
 
-@njit(**ORDERED)
+@njit(forceinline=True, **ORDERED)
 def _first(alpha, atoms, shape, level, height):  # type: ignore[no-untyped-def]
     """Return the first atom whose correlation is the height, but for rounding."""
     size = TILE * shape.lanes
@@ -151,7 +151,7 @@ def _first(alpha, atoms, shape, level, height):  # type: ignore[no-untyped-def]
     return 0  # never: some atom has the height
 
 
-@njit(**ORDERED)
+@njit(forceinline=True, **ORDERED)
 def _project(signal, atoms, shape, j, k):  # type: ignore[no-untyped-def]
     """Fill R[k] for atom j; return its squared distance to the span of the selected ones."""
     r = at(signal.R, k * shape.width)
@@ -163,27 +163,42 @@ def _project(signal, atoms, shape, j, k):  # type: ignore[no-untyped-def]
 
 
 @njit(**ORDERED)
-def _choose(signal, atoms, shape, delta, k, level, height):  # type: ignore[no-untyped-def]
-    """Select the k-th atom; the step is zero when none is left."""
+def _search(signal, atoms, shape, delta, k, level, height):  # type: ignore[no-untyped-def]
+    """Return the k-th atom and its squared distance, which is 0 when no atom is left.
+
+    Dependent atoms are put out as they are met, among them the highest when it is not the
+    first of a tie.
+    """
     alpha, zero = signal.alpha, level - level
     while height > 0:
         best = _first(alpha, atoms, shape, level, height)
-        j = best
-        if abs(alpha[best]) < height:  # a tie, unless the highest atom is dependent
-            j = _first(alpha, atoms, shape, zero, height)
-        p = _project(signal, atoms, shape, j, k)
-        if j != best and p > delta * atoms.G[j * shape.extent + j]:
-            j = best
+        highest = _first(alpha, atoms, shape, zero, height)
+        for j in (highest, best):
             p = _project(signal, atoms, shape, j, k)
-        if p > delta * atoms.G[j * shape.extent + j]:
-            inverse = 1 / np.sqrt(p)
-            c = alpha[j] * inverse
-            alpha[j] = np.nan
-            signal.support[k], signal.c[k], signal.inverses[k] = j, c, inverse
-            return Step(at(atoms.G, j * shape.extent), at(signal.R, k * shape.width), inverse, c)
-        alpha[j] = np.nan
+            if not p > delta * atoms.G[j * shape.extent + j]:
+                alpha[j] = np.nan
+                break
+        else:
+            return best, p
         height = _height(alpha, atoms, shape, level)
-    return Step(atoms.G, signal.R, zero, zero)
+    return 0, zero
+
+
+@njit(forceinline=True, **ORDERED)
+def _step(signal, atoms, shape, delta, k, level, height, best, p):  # type: ignore[no-untyped-def]
+    """Select the k-th atom; the step is zero when none is left."""
+    alpha, zero = signal.alpha, level - level
+    if height == 0:
+        p = zero
+    elif abs(alpha[best]) < height or not p > delta * atoms.G[best * shape.extent + best]:
+        best, p = _search(signal, atoms, shape, delta, k, level, height)
+    if p == 0:
+        return Step(atoms.G, signal.R, zero, zero)
+    inverse = np.sqrt(p) / p
+    c = alpha[best] * inverse
+    alpha[best] = np.nan
+    signal.support[k], signal.c[k], signal.inverses[k] = best, c, inverse
+    return Step(at(atoms.G, best * shape.extent), at(signal.R, k * shape.width), inverse, c)
 
 
 @njit(inline="always")
@@ -207,7 +222,7 @@ def _advance_tiles(count, j, k, atoms, shape, x, u, level_x, y, v, level_y):  # 
     )
 
 
-@njit(**ORDERED)
+@njit(forceinline=True, **ORDERED)
 def _advance(k, atoms, shape, x, u, level_x, y, v, level_y):  # type: ignore[no-untyped-def]
     """Add the new direction to Q and take it out of alpha, for both signals.
 
@@ -232,8 +247,12 @@ def _pursue(x, b_x, y, b_y, atoms, shape, tau, delta):  # type: ignore[no-untype
     level_y, height_y = _start(y, b_y, atoms, shape, tau)
     size_x = size_y = 0
     for k in range(shape.s):
-        u = _choose(x, atoms, shape, delta, k, level_x, height_x)
-        v = _choose(y, atoms, shape, delta, k, level_y, height_y)
+        best_x = _first(x.alpha, atoms, shape, level_x, height_x)
+        best_y = _first(y.alpha, atoms, shape, level_y, height_y)
+        p_x = _project(x, atoms, shape, best_x, k)
+        p_y = _project(y, atoms, shape, best_y, k)
+        u = _step(x, atoms, shape, delta, k, level_x, height_x, best_x, p_x)
+        v = _step(y, atoms, shape, delta, k, level_y, height_y, best_y, p_y)
         size_x += u.inverse > 0
         size_y += v.inverse > 0
         if max(size_x, size_y) == k:
