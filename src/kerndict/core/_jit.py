@@ -8,3 +8,6 @@ JIT: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"reassoc", "co
 
 #: The same with every operation as written, and division by zero as in NumPy.
 ORDERED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+#: For parts of a loop that are worth a copy at every call.
+INLINE: dict[str, Any] = {**ORDERED, "forceinline": True}

@@ -25,17 +25,20 @@ All is relative, so supports do not change when signals or atoms are rescaled.
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.core.pursuit import codes, energies, shape_of
+from kerndict.core.pursuit import codes, energies, plan
 
 
 def _prepare(B: NDArray, G: NDArray, s: int) -> tuple:
     eps = np.finfo(B.dtype).eps
     dependent = eps ** (2 / 3) if B.dtype == np.float64 else eps ** (1 / 2)
     tau, delta = B.dtype.type(eps ** (3 / 4)), B.dtype.type(dependent)
-    shape, size = shape_of(len(G), min(s, len(G)), B.dtype)
+    shape, size = plan(len(G), min(s, len(G)), B.dtype)
     space, chosen = np.zeros(size, B.dtype), np.zeros(2 * shape.s, np.int32)
-    B, G = np.ascontiguousarray(B), np.ascontiguousarray(G, dtype=B.dtype)
-    return B, G, shape, tau, delta, space, chosen
+    G = np.ascontiguousarray(G, dtype=B.dtype)
+    if B.flags.f_contiguous:
+        return B.T.reshape(-1), len(B), 1, len(B), G, shape, tau, delta, space, chosen
+    rows = np.ascontiguousarray(B).reshape(-1)
+    return rows, len(B), len(G), 1, G, shape, tau, delta, space, chosen
 
 
 def omp_codes(B: NDArray, G: NDArray, s: int) -> tuple[NDArray, NDArray, NDArray]:

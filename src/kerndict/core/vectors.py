@@ -7,14 +7,16 @@ loaded from and stored to raw pointers, free of bounds, wraparound and reference
     at(array, i)              the address of ``array[i]``; of an address, that of the i-th after
     aligned(array)            the address of its first number on a boundary of `BYTES`
     load(p, i, count)         the tile ``p[i : i + size]``; `count` is a literal
+    spread(value, count)      the tile of entries equal to a value
     store(p, i, x)            ``p[i : i + size] = x``
     times(x, y)               ``x * y``
     fma(x, y, z)              ``x * y + z``, rounded once where the processor can
     magnitude(x)              ``|x|``
-    largest_above(x, floor)   the largest entry above its floor, 0 where there is none
+    upper(x, top)             the larger of each lane of `top` (one vector) and all of x's
+    largest(top)              the largest entry of a tile of one vector
     first_from(x, floor)      the place of the first entry at or above its floor, or the size
 
-Scalars may stand for tiles of equal entries.  A NaN is neither above nor at a floor.  Nothing
+Scalars may stand for tiles of equal entries.  A NaN in x is passed over.  Nothing
 here depends on the order of a sum, so results do not depend on the width of vectors.
 
 Whoever makes a pointer keeps its array alive: pass arrays in as arguments, make none inside.
@@ -94,6 +96,17 @@ def load(typing: Any, pointer: Any, i: Any, count: Any) -> Any:
     return tile(pointer, types.intp, count), build
 
 
+@intrinsic(prefer_literal=True)
+def spread(typing: Any, value: Any, count: Any) -> Any:
+    """Return a tile of equal entries."""
+    tile = Tile(value, count.literal_value)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _join(builder, _parts(builder, args[0], tile))
+
+    return tile(value, count), build
+
+
 @intrinsic
 def store(typing: Any, pointer: Any, i: Any, tile: Any) -> Any:
     """Write a tile to memory."""
@@ -126,24 +139,29 @@ def magnitude(typing: Any, x: Any) -> Any:
 
 
 @intrinsic
-def largest_above(typing: Any, x: Any, floor: Any) -> Any:
-    """Return the largest entry above its floor, or 0."""
+def upper(typing: Any, x: Any, top: Any) -> Any:
+    """Return the largest of every lane of x and top, a tile of one vector without NaN."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        x_parts, floors = (_parts(builder, arg, x) for arg in args)
-        zero = ir.Constant(x_parts[0].type, [0.0] * x.lanes)
-        parts = [
-            builder.select(builder.fcmp_ordered(">", a, b), a, zero)
-            for a, b in zip(x_parts, floors, strict=True)
-        ]
-        while len(parts) > 1:
-            parts = [_larger(builder, *parts[k : k + 2]) for k in range(0, len(parts), 2)]
-        top = parts[0]
-        while top.type.count > 1:
-            top = _larger(builder, *_halves(builder, top))
-        return builder.extract_element(top, _INDEX(0))
+        result = _parts(builder, args[1], top)[0]
+        for part in _parts(builder, args[0], x):
+            result = _larger(builder, part, result)
+        return _join(builder, [result])
 
-    return x.dtype(x, floor if isinstance(floor, Tile) else x.dtype), build
+    return top(x, top), build
+
+
+@intrinsic
+def largest(typing: Any, top: Any) -> Any:
+    """Return the largest entry of a tile of one vector."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = _parts(builder, args[0], top)[0]
+        while vector.type.count > 1:
+            vector = _larger(builder, *_halves(builder, vector))
+        return builder.extract_element(vector, _INDEX(0))
+
+    return top.dtype(top), build
 
 
 @intrinsic
@@ -210,8 +228,8 @@ def _halves(builder: Any, vector: Any) -> list:
     return [_pick(builder, vector, list(range(k, k + n // 2))) for k in (0, n // 2)]
 
 
-def _larger(builder: Any, x: Any, y: Any = None) -> Any:
-    return x if y is None else builder.select(builder.fcmp_ordered(">", x, y), x, y)
+def _larger(builder: Any, x: Any, y: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
 
 def _call(builder: Any, name: str, *args: Any) -> Any:
