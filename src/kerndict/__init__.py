@@ -1,5 +1,7 @@
 """Classification with incoherent (kernel) dictionary learning."""
 
+from typing import Any
+
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.coding import batch_omp, sparse_code
 from kerndict.exceptions import SpanWarning
@@ -11,5 +13,18 @@ __all__ = [
     "KernelDictionaryClassifier",
     "SpanWarning",
     "batch_omp",
+    "paper_settings",
     "sparse_code",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "paper_settings":  # loads more of scikit-learn than the classifiers need
+        from kerndict.paper.protocol import paper_settings
+
+        return paper_settings
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -41,7 +41,7 @@ def test_probabilities_scores_and_labels_agree(model):
     close(probabilities, odds / odds.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
     assert model.ridge_ > 0
-    assert model.rule_weights_.shape == (2,)
+    assert model.rule_weights_.shape == (3,)
     assert (model.rule_weights_ >= 0).all()
     assert model.rule_offsets_.shape == (4,)
 
@@ -62,7 +62,7 @@ def test_a_zero_row_gets_equal_probabilities():
 
 
 def test_the_residual_rule_has_no_probabilities():
-    model = DictionaryClassifier(6, 2).fit(X, y)
+    model = DictionaryClassifier(6, 2, decision="residual").fit(X, y)
     assert not hasattr(model, "predict_proba")
     assert not hasattr(model, "predict_log_proba")
     with pytest.raises(AttributeError):
@@ -158,8 +158,9 @@ def test_automatic_sizes():
     labels = np.repeat([0, 1, 2], sizes)
     data = np.random.default_rng(0).standard_normal((56, 60))
     model = DictionaryClassifier(**AUTOMATIC).fit(data, labels)
-    assert model.n_atoms_.tolist() == [4, 10, 20]
-    assert [(C != 0).sum(axis=1).max() for C in model.codes_][1:] == [5, 10]
+    assert model.n_atoms_.tolist() == [4, 12, 20]
+    assert (model.codes_[2] != 0).sum(axis=1).max() == 10
+    assert model._sparsity.tolist() == [2, 6, 10]
     model = DictionaryClassifier(0.3, None, n_iter=1).fit(data, labels)
     assert model.n_atoms_.tolist() == [2, 4, 12]
     assert [D.shape[1] for D in model.dictionaries_] == [2, 4, 12]

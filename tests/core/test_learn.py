@@ -27,10 +27,11 @@ def kernel_matrix(Y, name):
 
 def run(problem, gamma, exact, uaksvd=False, n_iter=N_ITER, s=S):
     rng = np.random.RandomState(0)
-    steps = list(learn(problem, [s] * len(problem.signals), gamma, n_iter, exact, uaksvd, rng))
-    terms = np.array([(step.reconstruction, step.coherence) for step in steps]).T
+    terms = []
+    for step in learn(problem, [s] * len(problem.signals), gamma, n_iter, exact, uaksvd, rng):
+        terms.append((step.reconstruction, problem.coherence()))
     D = [problem.dictionary(i) for i in range(len(problem.signals))]
-    return D, steps[-1].codes, terms
+    return D, step.codes, np.array(terms).T
 
 
 @pytest.mark.parametrize("uaksvd", [False, True])

@@ -21,10 +21,10 @@ from kerndict._validation import (
     check_init_arrays,
     check_real,
 )
-from kerndict.classifiers.outoffold import RIDGES, choose_rule
+from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
 from kerndict.classifiers.prediction import DictionaryPredictor
-from kerndict.core.collaborative import CollaborativeRule, pseudo_inverse
-from kerndict.core.learn import encode, learn
+from kerndict.core.collaborative import CollaborativeRule, own_inverses, pseudo_inverse
+from kerndict.core.learn import balanced_gamma, encode, learn
 from kerndict.core.problem import Problem
 from kerndict.core.start import (
     start_from_arrays,
@@ -34,9 +34,12 @@ from kerndict.core.start import (
 )
 from kerndict.exceptions import SpanWarning
 
+INCOHERENCE_SCALES = ("relative", "absolute")
 ATOM_UPDATES = ("exact", "power")
 COEF_UPDATES = ("aksvd", "uaksvd")
-DECISIONS = ("residual", "collaborative")
+DECISIONS = ("collaborative", "residual")
+#: Up to so many atoms a class keeps all it has, by default.
+FEW_ATOMS = 15
 INITS = {
     "samples": start_from_samples,
     "random": start_from_gaussian,
@@ -47,19 +50,20 @@ INITS = {
 class BaseDictionaryClassifier(DictionaryPredictor):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
-    _keep_gram = False  # whether the Gram matrix of all atoms is kept, for the folds
+    _in_fold = False  # keeps the Gram matrix of all atoms for the rule, and no trace
 
     def __init__(
         self,
-        n_atoms: Any = 20,
-        n_nonzero_coefs: Any = 5,
+        n_atoms: Any = None,
+        n_nonzero_coefs: Any = None,
         *,
         incoherence: Any = 0.0,
+        incoherence_scale: Any = "relative",
         atom_update: Any = "exact",
         coef_update: Any = "aksvd",
-        decision: Any = "residual",
-        n_iter: Any = 10,
-        init: Any = "samples",
+        decision: Any = "collaborative",
+        n_iter: Any = 5,
+        init: Any = "pivoted",
         random_state: Any = None,
         n_jobs: Any = None,
         verbose: Any = 0,
@@ -68,6 +72,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.incoherence = incoherence
+        self.incoherence_scale = incoherence_scale
         self.atom_update = atom_update
         self.coef_update = coef_update
         self.decision = decision
@@ -125,7 +130,8 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             n_atoms, sparsity = self._sizes(sizes)
             self._start(problem, n_atoms, rng)
             self._warn_if_spanning(problem, sizes, n_atoms, sparsity)
-            codes, trace = self._learn(problem, sparsity, rng)
+            gamma = self._gamma(problem, sparsity)
+            codes, trace = self._learn(problem, sparsity, gamma, rng)
 
         if hasattr(self, "sigma_"):  # of another kernel
             del self.sigma_
@@ -133,16 +139,17 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             setattr(self, name, value)
         self.classes_ = classes
         self.n_atoms_, self._sparsity = n_atoms, sparsity
+        self.incoherence_ = gamma
         self._store(problem)
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
         self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
         self.n_iter_ = len(trace)
         self._rule: CollaborativeRule | None = None
         self._gram = None
-        if self.decision == "collaborative" or self._keep_gram:
+        if self.decision == "collaborative" or self._in_fold:
             G = problem.full_gram()
             del problem, fitted  # and with them the kernel matrix
-            if self._keep_gram:
+            if self._in_fold:
                 self._gram = G
             else:
                 with threadpool_limits(1, "blas"):
@@ -162,6 +169,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         self._rule = CollaborativeRule(
             inverse.astype(self._dtype),
             self._grams,
+            own_inverses(self._grams),
             self.rule_weights_,
             self.rule_offsets_,
             pseudo_inverse(G).astype(self._dtype) if unknown else None,
@@ -170,13 +178,15 @@ class BaseDictionaryClassifier(DictionaryPredictor):
     def _plain(self) -> Self:
         """Return an unfitted copy with the residual rule, for the folds."""
         copy = clone(self).set_params(decision="residual", verbose=0, random_state=0)
-        copy._keep_gram = True
+        copy._in_fold = True
         return copy
 
     def _sizes(self, sizes: NDArray) -> tuple[NDArray, NDArray]:
         """Return atoms per class and nonzeros per code for classes of the given sizes."""
         if self.n_atoms is None:
-            n_atoms = np.minimum(sizes, np.maximum(10, sizes // 2))
+            # A fold holds that much less of a class, and of its atoms.
+            few = FEW_ATOMS * (N_FOLDS - 1) // N_FOLDS if self._in_fold else FEW_ATOMS
+            n_atoms = np.minimum(sizes, np.maximum(few, sizes // 2))
         elif isinstance(self.n_atoms, Integral):
             n_atoms = np.full(len(sizes), int(self.n_atoms))
         else:
@@ -193,6 +203,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             check_real("ridge", self.ridge, 0, strict=True)
         check_count("n_iter", self.n_iter, 0)
         check_real("incoherence", self.incoherence, 0)
+        check_choice("incoherence_scale", self.incoherence_scale, INCOHERENCE_SCALES)
         check_choice("atom_update", self.atom_update, ATOM_UPDATES)
         check_choice("coef_update", self.coef_update, COEF_UPDATES)
         check_choice("decision", self.decision, DECISIONS)
@@ -231,8 +242,15 @@ class BaseDictionaryClassifier(DictionaryPredictor):
                 stacklevel=3,
             )
 
+    def _gamma(self, problem: Problem, sparsity: NDArray) -> float:
+        """Return the absolute weight of the penalty."""
+        weight = float(self.incoherence)
+        if weight == 0 or self.incoherence_scale == "absolute":
+            return weight
+        return weight * balanced_gamma(problem, sparsity.tolist())
+
     def _learn(
-        self, problem: Problem, sparsity: NDArray, rng: np.random.RandomState
+        self, problem: Problem, sparsity: NDArray, gamma: float, rng: np.random.RandomState
     ) -> tuple[list, NDArray]:
         """Run the iterations; return the codes (n, N_i) and the trace (n_iter, 2)."""
         s = sparsity.tolist()
@@ -242,17 +260,19 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         for step in learn(
             problem,
             s=s,
-            gamma=float(self.incoherence),
+            gamma=gamma,
             n_iter=int(self.n_iter),
             exact=self.atom_update == "exact",
             uaksvd=self.coef_update == "uaksvd",
             rng=rng,
         ):
             codes = step.codes
-            trace.append((step.reconstruction, step.coherence))
+            if self._in_fold:
+                continue
+            trace.append((step.reconstruction, problem.coherence()))
             if self.verbose:
                 self._report(len(trace), trace[-1], time.perf_counter() - begin)
-        if not trace:
+        if not codes:
             codes = [encode(problem, i, s[i]) for i in range(len(problem.signals))]
         return codes, np.array(trace).reshape(-1, 2)
 

@@ -29,34 +29,37 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, float or None, default=20
+    n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
-        of the class in (0, 1], rounded up; or None for half of the class, but at least 10
+        of the class in (0, 1], rounded up; or None for half of the class, but at least 15
         or all.
-    n_nonzero_coefs : int or None, default=5
+    n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.
     incoherence : float, default=0.0
-        The weight γ of the penalty in Eq. (3), absolute: it weighs against squared
-        errors, so that it depends on the scale of the features.
+        The weight of the penalty on atoms that resemble those of other classes, Eq. (3).
+    incoherence_scale : {"relative", "absolute"}, default="relative"
+        ``"relative"``: at 1 the penalty pulls on an atom as hard as its own samples do, on
+        average and at the start, whatever the data.  ``"absolute"``: `incoherence` is the γ
+        of the paper, which weighs against squared errors.
     atom_update : {"exact", "power"}, default="exact"
         ``"exact"`` solves for each atom in closed form, Eq. (12); ``"power"`` takes the
         step of the printed Algorithm 1, Eq. (5), which can raise the objective.
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
-    decision : {"residual", "collaborative"}, default="residual"
-        ``"residual"``: the class with the smallest residual wins, Eq. (2).
+    decision : {"collaborative", "residual"}, default="collaborative"
         ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
         what each class leaves of it and spends on it is weighed into probabilities; the
         ridge and the weights are fitted out of fold, which costs five more fits.
-    n_iter : int, default=10
+        ``"residual"``: the class with the smallest residual wins, Eq. (2).
+    n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
         experiment.
-    init : {"samples", "random", "pivoted"} or sequence of arrays, default="samples"
-        Random nonzero samples of the class (beyond the class size, random combinations
-        of them), Gaussian atoms, the samples that a pivoted Cholesky factorisation takes
-        (greedy and without chance), or one array (n_features, n_atoms) per class in the
-        order of `classes_`.  Atoms are always normalised.
+    init : {"pivoted", "samples", "random"} or sequence of arrays, default="pivoted"
+        The samples that a pivoted Cholesky factorisation takes (greedy, and without chance
+        until they span the class), random nonzero samples of the class (beyond the class size,
+        random combinations of them), Gaussian atoms, or one array (n_features, n_atoms) per
+        class in the order of `classes_`.  Atoms are always normalised.
     random_state : int, RandomState instance or None, default=None
         Draws the initial atoms, and with ``atom_update="power"`` the replacements of
         unused ones.
@@ -79,12 +82,14 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
         The two terms of Eq. (3) after each pass, γ not applied; the second sums
         ordered pairs of classes.
+    incoherence_ : float
+        The absolute weight γ of the penalty.
     n_iter_ : int
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
-    ridge_, rule_weights_, rule_offsets_ : float, ndarray (2,), ndarray (n_classes,)
-        The ridge, the weights α, β and the offsets of the collaborative rule.
+    ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
+        The ridge, the weights α, β, δ and the offsets of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -135,6 +135,9 @@ class KernelProblem(Problem):
         K_hat = self._K_hat(i)
         return K_hat.T @ (K_hat @ W)
 
+    def mean_penalty(self, i: int) -> float:
+        return float(np.sum(self._K_hat(i) ** 2)) / max(1, len(self.stretch[i]))
+
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float
     ) -> tuple[NDArray, NDArray]:
