@@ -285,6 +285,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             copy.set_params(sigma=self._kernel.sigma)
         return copy
 
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        A = self.dual_dictionaries_[c]
+        start = sum(len(B) for B in self.dual_dictionaries_[:c])
+        return self.fit_indices_[start : start + len(A)], codes @ A.T
+
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:
             return check_diagonal(diagonal, len(X), X.dtype)
@@ -293,7 +298,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if self._training_diagonal is None:
             raise ValueError(
                 "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
-                "new samples is unknown. Give it as class_residuals(X, diagonal=...)."
+                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
 

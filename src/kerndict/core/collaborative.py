@@ -25,6 +25,22 @@ WEIGHT_PRIOR = 0.01
 OFFSET_PRIOR = 1.0
 
 
+def class_parts(
+    X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Return r_c and q_c of every signal and class; see :func:`rule_features`."""
+    r = np.empty((len(B), len(G)), B.dtype)
+    q = np.empty_like(r)
+    start = 0
+    for c, G_c in enumerate(G):
+        own = slice(start, start + len(G_c))
+        x = X[:, own]
+        r[:, c] = diagonal + np.sum(x * (x @ G_c - 2 * B[:, own]), axis=1)
+        q[:, c] = np.sum(x**2, axis=1)
+        start += len(G_c)
+    return r, q
+
+
 def rule_features(
     X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
 ) -> tuple[NDArray, NDArray]:
@@ -37,15 +53,7 @@ def rule_features(
     diagonal : (N,), k(y, y); features of a signal without energy are zero
     """
     eps = np.finfo(B.dtype).eps
-    r = np.empty((len(B), len(G)), B.dtype)
-    q = np.empty_like(r)
-    start = 0
-    for c, G_c in enumerate(G):
-        own = slice(start, start + len(G_c))
-        x = X[:, own]
-        r[:, c] = diagonal + np.sum(x * (x @ G_c - 2 * B[:, own]), axis=1)
-        q[:, c] = np.sum(x**2, axis=1)
-        start += len(G_c)
+    r, q = class_parts(X, B, G, diagonal)
     energy = np.where(diagonal > 0, diagonal, 1)[:, None]
     left = -np.log(np.maximum(r, eps * energy))
     spent = np.log(np.maximum(q, eps))
