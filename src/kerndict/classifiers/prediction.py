@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from kerndict._validation import check_count
 from kerndict.classifiers.explanation import Explanation, explain
+from kerndict.classifiers.summary import visual_block
 from kerndict.core.collaborative import CollaborativeRule
 from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
 
@@ -65,6 +66,9 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _check_rows(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[self._dtype], reset=False)
+
+    def _sk_visual_block_(self) -> Any:
+        return visual_block(self)
 
     @property
     def _dtype(self) -> np.dtype:
