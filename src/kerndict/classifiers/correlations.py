@@ -39,8 +39,8 @@ def mean_coherence(terms: NDArray, model: Any) -> NDArray:
     n = model.n_atoms_.astype(np.float64)
     means = terms / np.outer(n, n)
     own = [np.sum(np.diagonal(G) ** 2) for G in model._grams]
-    with np.errstate(invalid="ignore"):
-        np.fill_diagonal(means, (np.diagonal(terms) - own) / (n * (n - 1)))
+    pairs = np.where(n > 1, n * (n - 1), np.nan)
+    np.fill_diagonal(means, (np.diagonal(terms) - own) / pairs)
     return means
 
 

@@ -20,8 +20,7 @@ def atom_images(model: Any, prepared: Any, X: ArrayLike | None = None) -> list[N
     """Return the atoms of each class as rows in the space of the samples.
 
     Those of a kernel classifier live elsewhere: in their place, the mean of the training
-    samples of the class weighted by the atom's dual coefficients, ``X_i' a / |a|_1``.  Atoms
-    have no sign of their own; all are turned so that they sum to something positive.
+    samples of the class weighted by the atom's dual coefficients, ``X_i' a / |a|_1``.
     """
     if hasattr(model, "dictionaries_"):
         images = [D.T for D in model.dictionaries_]
@@ -46,7 +45,12 @@ def atom_images(model: Any, prepared: Any, X: ArrayLike | None = None) -> list[N
         for A, group in zip(duals, groups, strict=True):
             sizes = np.abs(A).sum(axis=0)
             images.append((A / np.where(sizes > 0, sizes, 1)).T @ group)
-    return [np.where(rows.sum(axis=1, keepdims=True) < 0, -rows, rows) for rows in images]
+    return images
+
+
+def _turned(rows: NDArray) -> NDArray:
+    """Return atoms, which have no sign of their own, so that they sum to something positive."""
+    return np.where(rows.sum(axis=1, keepdims=True) < 0, -rows, rows)
 
 
 def mosaic(
@@ -161,7 +165,7 @@ class AtomsDisplay:
         if len(unknown):
             raise ValueError(f"classes holds {unknown[0]!r}: give labels among classes_.")
         display = cls(
-            images=[images[c][:n_atoms] for c in np.searchsorted(model.classes_, labels)],
+            images=[_turned(images[c][:n_atoms]) for c in np.searchsorted(model.classes_, labels)],
             classes=labels,
             image_shape=checked_image_shape(image_shape, images[0].shape[1]),
             weighted_means=not hasattr(model, "dictionaries_"),

@@ -28,9 +28,11 @@ def figure_and_axes(display: Any, ax: Any, size: tuple[float, float]) -> tuple[A
     check_matplotlib(display)
     import matplotlib.pyplot as plt
 
-    if ax is None:
-        return plt.subplots(figsize=size, layout="constrained")
-    return ax.figure, ax
+    if ax is not None:
+        return ax.figure, ax
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    return figure, ax
 
 
 def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -60,9 +62,12 @@ def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def label_ticks(axis: Any, positions: NDArray, labels: Sequence[Any] | NDArray, most: int) -> None:
-    """Label at most so many of the positions, evenly."""
+    """Label at most so many of the positions, evenly; long labels below an axis stand upright."""
     every = -(-len(positions) // most)
-    axis.set_ticks(positions[::every], [str(label) for label in labels[::every]])
+    words = [str(label) for label in labels[::every]]
+    axis.set_ticks(positions[::every], words)
+    if axis.axis_name == "x" and sum(map(len, words)) > 45:
+        axis.set_tick_params(rotation=90)
 
 
 def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...]:

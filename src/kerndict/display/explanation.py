@@ -164,7 +164,7 @@ class ExplanationDisplay:
             draw(self.axes_[name], rank, n_atoms, colour)
             label = self.explanation.classes[self.explanation.top[0, rank]]
             self.axes_[name].set_title(
-                f"{name}: class {label}", loc="left", fontsize="medium", color=colour
+                f"{name}: {label}", loc="left", fontsize="medium", color=colour
             )
         self.figure_, self.ax_ = figure, self.axes_["scores"]
         return self
@@ -203,7 +203,8 @@ class ExplanationDisplay:
         assert self.images is not None
         assert self.image_shape is not None
         atoms, values = self._used(rank, n_atoms)
-        picture, step = mosaic([self.images[rank][:n_atoms]], self.image_shape, columns=n_atoms)
+        columns = max(len(self._used(each, n_atoms)[0]) for each in (0, 1))
+        picture, step = mosaic([self.images[rank][:n_atoms]], self.image_shape, columns=columns)
         ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         places = (self.image_shape[1] - 1) / 2 + step[1] * np.arange(len(atoms))
         labels = [f"{atom}\n{value:+.2g}" for atom, value in zip(atoms, values, strict=True)]
@@ -212,8 +213,8 @@ class ExplanationDisplay:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         if rank == 1:
-            kind = "weighted mean of training samples" if self.weighted_means else "atom"
-            ax.set_xlabel(f"{kind}: atom number and coefficient", fontsize="small")
+            means = ", drawn as weighted means of training samples" if self.weighted_means else ""
+            ax.set_xlabel(f"atom and its coefficient{means}", fontsize="small")
 
     def _draw_sample(self, ax: Any) -> None:
         assert self.sample is not None

@@ -63,6 +63,7 @@ class ResidualDisplay:
         y: ArrayLike,
         *,
         diagonal: ArrayLike | None = None,
+        normalize: bool = True,
         ax: Any = None,
         cmap: Any = "viridis",
         im_kw: dict[str, Any] | None = None,
@@ -76,7 +77,7 @@ class ResidualDisplay:
             Samples and their true labels.
         diagonal : array-like of shape (n_samples,), optional
             k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
-        ax, cmap, im_kw
+        normalize, ax, cmap, im_kw
             As in :meth:`plot`.
 
         Returns
@@ -88,7 +89,14 @@ class ResidualDisplay:
         found = model.explain(prepared(X), diagonal=diagonal)
         winners = found.classes[found.top[:, 0]]
         return cls.from_predictions(
-            y, found.residuals, y_pred=winners, classes=found.classes, ax=ax, cmap=cmap, im_kw=im_kw
+            y,
+            found.residuals,
+            y_pred=winners,
+            classes=found.classes,
+            normalize=normalize,
+            ax=ax,
+            cmap=cmap,
+            im_kw=im_kw,
         )
 
     @classmethod
@@ -99,6 +107,7 @@ class ResidualDisplay:
         *,
         y_pred: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        normalize: bool = True,
         ax: Any = None,
         cmap: Any = "viridis",
         im_kw: dict[str, Any] | None = None,
@@ -116,7 +125,7 @@ class ResidualDisplay:
             The class that won; by default the one with the smallest residual.
         classes : array-like of shape (n_classes,), optional
             The labels of the columns; by default the sorted labels of `y_true`.
-        ax, cmap, im_kw
+        normalize, ax, cmap, im_kw
             As in :meth:`plot`.
 
         Returns
@@ -137,10 +146,15 @@ class ResidualDisplay:
         display = cls(
             residuals=residuals[order], y_true=y_true[order], y_pred=y_pred[order], classes=classes
         )
-        return display.plot(ax=ax, cmap=cmap, im_kw=im_kw)
+        return display.plot(ax=ax, normalize=normalize, cmap=cmap, im_kw=im_kw)
 
     def plot(
-        self, ax: Any = None, *, cmap: Any = "viridis", im_kw: dict[str, Any] | None = None
+        self,
+        ax: Any = None,
+        *,
+        normalize: bool = True,
+        cmap: Any = "viridis",
+        im_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the map.
 
@@ -148,6 +162,9 @@ class ResidualDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where; by default in a new figure.
+        normalize : bool, default=True
+            Draw each row relative to its mean: what is decided is decided within a row, and
+            some samples are hard for every class.
         cmap : str or Colormap, default="viridis"
             Colours, small residuals first.
         im_kw : dict, optional
@@ -159,8 +176,13 @@ class ResidualDisplay:
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
         options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap, **(im_kw or {})}
-        self.im_ = ax.imshow(self.residuals, **options)
-        figure.colorbar(self.im_, ax=ax, label="squared residual")
+        values, words = self.residuals, "squared residual"
+        if normalize:
+            means = values.mean(axis=1, keepdims=True)
+            values = values / np.where(means > 0, means, 1)
+            words += " / its mean over the classes"
+        self.im_ = ax.imshow(values, **options)
+        figure.colorbar(self.im_, ax=ax, label=words)
 
         labels, starts, counts = np.unique(self.y_true, return_index=True, return_counts=True)
         for start in starts[1:]:
@@ -181,7 +203,13 @@ class ResidualDisplay:
             markeredgewidth=0.5,
             label=f"wrong winner: {len(wrong)} of {len(self.y_true)}",
         )
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.2)
+        ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            frameon=False,
+            borderaxespad=0.2,
+            handletextpad=0,
+        )
         ax.set(xlabel="class of the dictionary", ylabel="samples, sorted by true class")
         self.figure_, self.ax_ = figure, ax
         return self
