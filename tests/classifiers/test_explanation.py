@@ -192,9 +192,10 @@ def test_frames_have_one_row_per_sample_and_class(model):
 
 
 def test_without_pandas_the_error_says_so(model, monkeypatch):
+    found = model.explain(new[:1])
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
-        model.explain(new[:1]).to_frame()
+        found.to_frame()
 
 
 def test_bad_requests_are_refused(model):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from conftest import close, toy
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
@@ -301,7 +301,7 @@ def test_displays_find_the_classifier_in_searches_and_pipelines(display):
     shown = CALLS[display](search, None)
     assert isinstance(shown, display)
     with pytest.raises(TypeError, match="holds no kerndict classifier"):
-        CALLS[display](LogisticRegression().fit(X, y), None)
+        CALLS[display](GaussianNB().fit(X, y), None)
     with pytest.raises(NotFittedError):
         CALLS[display](make(DictionaryClassifier), None)
 
