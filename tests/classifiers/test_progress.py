@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.utils.fixes import parse_version
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
-from kerndict.classifiers import base, outoffold
+from kerndict.classifiers import base, outoffold, progress
 
 X, y = toy()
 BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
@@ -108,6 +108,14 @@ def test_a_callback_can_stop_learning():
     assert model.n_iter_ == 2
     alone = make(KernelDictionaryClassifier, n_iter=2).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
+@callbacks
+def test_the_warning_points_at_the_call_of_fit_with_callbacks_too():
+    model = make(DictionaryClassifier).set_params(n_atoms=12, n_nonzero_coefs=12)
+    with pytest.warns(SpanWarning) as caught:
+        model.set_callbacks(Recorder()).fit(X, y)
+    assert caught[0].filename == __file__
 
 
 @callbacks
@@ -209,3 +217,10 @@ def test_the_warning_points_at_the_call_of_fit():
     with pytest.warns(SpanWarning) as caught:
         make(DictionaryClassifier).set_params(n_atoms=12, n_nonzero_coefs=12).fit(X, y)
     assert caught[0].filename == __file__
+
+
+def test_callbacks_of_scikit_learn_are_asked_for_where_it_is_too_old(monkeypatch):
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    model = make(DictionaryClassifier)
+    assert not hasattr(model, "set_callbacks")
+    assert make_pipeline(Normalizer(), model).fit(X, y).score(X, y) > 0.9

@@ -23,7 +23,7 @@ from kerndict._validation import (
 )
 from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
 from kerndict.classifiers.prediction import DictionaryPredictor
-from kerndict.classifiers.progress import CallbackSupportMixin, Progress, with_callbacks
+from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.core.collaborative import CollaborativeRule, pseudo_inverse
 from kerndict.core.learn import encode, learn
 from kerndict.core.problem import Problem
@@ -45,7 +45,7 @@ INITS = {
 }
 
 
-class BaseDictionaryClassifier(CallbackSupportMixin, DictionaryPredictor):
+class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
     _keep_gram = False  # whether the Gram matrix of all atoms is kept, for the folds
@@ -112,13 +112,12 @@ class BaseDictionaryClassifier(CallbackSupportMixin, DictionaryPredictor):
         """
         before = self.__dict__.copy()
         try:
-            return self._fit(X, y)
+            return self._managed(type(self)._fit)(self, X, y)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    @with_callbacks
     def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
         collaborative = self.decision == "collaborative"

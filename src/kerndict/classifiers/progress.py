@@ -8,48 +8,77 @@ The tasks, as callbacks see them:
                                                                  fold 0 ... 4, a fit each
 """
 
-import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Self
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
+from sklearn.utils.metaestimators import available_if
 
-    class _NoTask:
-        """Takes the place of a callback context, and tells nobody."""
 
-        def subcontext(self, **_: Any) -> "_NoTask":
-            return self
+def _callbacks_exist(_: Any) -> bool:
+    if find_spec("sklearn.callback") is None:
+        raise AttributeError("set_callbacks needs scikit-learn >= 1.9: use verbose=1.")
+    return True
 
-        def call_on_fit_task_begin(self, **_: Any) -> None:
-            pass
 
-        def call_on_fit_task_end(self, **_: Any) -> bool:
-            return False
+class _NoTask:
+    """Takes the place of a callback context where nobody listens."""
 
-        def propagate_callback_context(self, _: Any) -> AbstractContextManager[None]:
-            return nullcontext()
+    def subcontext(self, **_: Any) -> Self:
+        return self
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Without callbacks, there is no `set_callbacks`."""
+    def call_on_fit_task_begin(self, **_: Any) -> None:
+        pass
 
-        def _init_callback_context(self, **_: Any) -> _NoTask:
+    def call_on_fit_task_end(self, **_: Any) -> bool:
+        return False
+
+    def propagate_callback_context(self, _: Any) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class CallbackSupport:
+    """scikit-learn's ``CallbackSupportMixin``, imported when somebody listens.
+
+    Its import brings rich, which `import kerndict` does without.
+    """
+
+    @available_if(_callbacks_exist)
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks that hear how `fit` gets on; needs scikit-learn >= 1.9.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Such as `sklearn.callback.ProgressBar`; none removes those set before.
+
+        Returns
+        -------
+        self : object
+        """
+        from sklearn.callback import CallbackSupportMixin
+
+        return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+    def _has_listeners(self) -> bool:
+        return hasattr(self, "_skl_callbacks") or hasattr(self, "_parent_callback_ctx")
+
+    def _root_task(self, max_subtasks: int) -> Any:
+        if not self._has_listeners():
             return _NoTask()
+        from sklearn.callback import CallbackSupportMixin
 
-    def with_callbacks(method: Callable) -> Callable:
-        """Return the method, one frame deeper as there."""
+        return CallbackSupportMixin._init_callback_context(self, max_subtasks=max_subtasks)
 
-        @functools.wraps(method)
-        def inner(*args: Any) -> Any:
-            return method(*args)
+    def _managed(self, method: Callable) -> Callable:
+        """Return the unbound method, run so that callbacks are always torn down."""
+        if not self._has_listeners():
+            return lambda *args: method(*args)  # one frame deeper, as with callbacks
+        from sklearn.callback import with_callbacks
 
-        return inner
-
-
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+        return with_callbacks(method)
 
 
 class Progress:
@@ -66,9 +95,7 @@ class Progress:
         self._model, self._data = model, {"X": X, "y": y}
         self._n_iter, self._n_folds = int(model.n_iter), n_folds
         self._iterations = self._folds = 0
-        self._fit = model._init_callback_context(
-            max_subtasks=1 + n_folds if n_folds else self._n_iter
-        )
+        self._fit = model._root_task(1 + n_folds if n_folds else self._n_iter)
         self._fit.call_on_fit_task_begin(estimator=model, **self._data)
         self._learn = self._fit
         self._begin = self._begin_folds = time.perf_counter()
