@@ -66,7 +66,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
-        Print the objective and the time left after every iteration.
+        Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
@@ -301,6 +301,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             copy.set_params(sigma=self._kernel.sigma)
         return copy
 
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        A = self.dual_dictionaries_[c]
+        start = sum(len(B) for B in self.dual_dictionaries_[:c])
+        return self.fit_indices_[start : start + len(A)], codes @ A.T
+
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:
             return check_diagonal(diagonal, len(X), X.dtype)
@@ -309,7 +314,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if self._training_diagonal is None:
             raise ValueError(
                 "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
-                "new samples is unknown. Give it as class_residuals(X, diagonal=...)."
+                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
 

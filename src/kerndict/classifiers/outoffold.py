@@ -1,7 +1,8 @@
 """Out-of-fold features: what the rule is fitted to, without refitting more than the folds."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,12 @@ def deal(labels: NDArray, rng: np.random.RandomState) -> NDArray:
 
 
 def choose_rule(
-    plain: Any, X: NDArray, labels: NDArray, ridges: Sequence[float], rng: np.random.RandomState
+    plain: Any,
+    X: NDArray,
+    labels: NDArray,
+    ridges: Sequence[float],
+    rng: np.random.RandomState,
+    watch: Callable[[Any], AbstractContextManager[None]],
 ) -> tuple[float, NDArray, NDArray]:
     """Return the ridge, the weights and the offsets with the smallest out-of-fold log-loss.
 
@@ -47,6 +53,7 @@ def choose_rule(
     plain : makes an unfitted classifier with the residual rule, all else settled
     X, labels : training rows (a kernel matrix, if precomputed) and class indices
     ridges : candidates
+    watch : surrounds the fit of each fold's classifier
     """
     paths: list[list[tuple[NDArray, NDArray]]] = []
     alone, truths = [], []
@@ -56,7 +63,7 @@ def choose_rule(
         if not len(test):
             continue
         model = plain()
-        with warnings.catch_warnings():
+        with watch(model), warnings.catch_warnings():
             warnings.simplefilter("ignore", SpanWarning)
             model.fit(model._rows(X, train, train), labels[train])
         held_out = model._rows(X, test, train)

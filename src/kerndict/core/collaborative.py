@@ -28,6 +28,19 @@ OFFSET_PRIOR = 1.0
 OWN_RIDGE = 0.01
 
 
+def class_parts(
+    X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Return r_c and q_c of every signal and class; see :func:`rule_features`."""
+    r = np.empty((len(B), len(G)), B.dtype)
+    q = np.empty_like(r)
+    for c, own in enumerate(class_slices(G)):
+        x = X[:, own]
+        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
+        q[:, c] = np.sum(x**2, axis=1)
+    return r, q
+
+
 def rule_features(
     X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
 ) -> tuple[NDArray, NDArray]:
@@ -39,12 +52,7 @@ def rule_features(
     G : the blocks G_cc
     diagonal : (N,), k(y, y); features of a signal without energy are zero
     """
-    r = np.empty((len(B), len(G)), B.dtype)
-    q = np.empty_like(r)
-    for c, own in enumerate(class_slices(G)):
-        x = X[:, own]
-        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
-        q[:, c] = np.sum(x**2, axis=1)
+    r, q = class_parts(X, B, G, diagonal)
     spent = np.log(np.maximum(q, np.finfo(B.dtype).eps))
     spent[diagonal <= 0] = 0
     return _left(r, diagonal), spent
