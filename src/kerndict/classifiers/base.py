@@ -132,6 +132,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         for name, value in fitted.items():
             setattr(self, name, value)
         self.classes_ = classes
+        self._dtype, self._class_sizes = problem.dtype, sizes
         self.n_atoms_, self._sparsity = n_atoms, sparsity
         self._store(problem)
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]

@@ -125,7 +125,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     def _store(self, problem: Problem) -> None:
         classes = range(len(problem.signals))
-        self.dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
         self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
 

@@ -36,7 +36,7 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     n_jobs: Any
     classes_: NDArray
-    codes_: list[NDArray]
+    _dtype: np.dtype
     _sparsity: NDArray
     _rule: CollaborativeRule | None
 
@@ -59,10 +59,6 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _check_rows(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[self._dtype], reset=False)
-
-    @property
-    def _dtype(self) -> np.dtype:
-        return self.codes_[0].dtype
 
     def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
         """Return a function of rows, in chunks within the working memory, chunks in threads."""
