@@ -2,14 +2,18 @@
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.coding import batch_omp, sparse_code
-from kerndict.exceptions import SpanWarning
+from kerndict.exceptions import ModelFormatError, SpanWarning
+from kerndict.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DictionaryClassifier",
     "KernelDictionaryClassifier",
+    "ModelFormatError",
     "SpanWarning",
     "batch_omp",
+    "load",
+    "save",
     "sparse_code",
 ]
