@@ -5,6 +5,7 @@ The codes of the training samples are left out; the objective is a few numbers, 
 """
 
 from collections.abc import Mapping
+from reprlib import repr as short
 from typing import Any
 
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def restore_classifier(
 
 def _restore_kernel(model: Any, values: Mapping[str, Any], name: str | None) -> None:
     if name not in KERNELS:
-        raise ModelFormatError(f"the kernel {name!r} is not known.")
+        raise ModelFormatError(f"the kernel {short(name)} is not known.")
     if (model.X_fit_ is None) != (name == "precomputed"):
         raise ModelFormatError(f"the training rows do not go with the kernel {name!r}.")
     if name == "precomputed" and model.n_features_in_ != len(model.fit_indices_):

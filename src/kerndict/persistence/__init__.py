@@ -90,3 +90,5 @@ def load(path: str | PathLike) -> Any:
         return decode(*read(path))
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from error
+    except RecursionError:
+        raise ModelFormatError(f"{path}: damaged: its header is nested too deeply.") from None

@@ -11,6 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from reprlib import repr as short
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -91,12 +92,12 @@ def _document(file: BinaryIO, size: int) -> dict[str, Any]:
         header = json.loads(file.read(length).decode())
         document = json.loads(header["__metadata__"][_KEY], parse_constant=_no_constant)
         version = document["format_version"]
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (ValueError, TypeError, LookupError):
         raise ModelFormatError("not a model of kerndict, or damaged.") from None
     if type(version) is not int or version != FORMAT_VERSION:
         raise ModelFormatError(
-            f"format version {version!r} is not known; this version of kerndict reads "
-            f"{FORMAT_VERSION}. The file was written with {document.get('versions')}."
+            f"format version {short(version)} is not known; this version of kerndict reads "
+            f"{FORMAT_VERSION}. The file was written with {short(document.get('versions'))}."
         )
     return document
 
@@ -114,12 +115,12 @@ def _arrays(data: bytes) -> dict[str, NDArray]:
     for name, tensor in tensors:
         dtype = _DTYPES.get(tensor["dtype"])
         if dtype is None:
-            raise ModelFormatError(f"the array {name!r} has the type {tensor['dtype']}.")
+            raise ModelFormatError(f"the array {short(name)} has the type {tensor['dtype']}.")
         flat = np.frombuffer(tensor["data"], dtype)
         if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
-            raise ModelFormatError(f"the array {name!r} holds values that are neither 0 nor 1.")
+            raise ModelFormatError(f"the array {short(name)} holds more than 0 and 1.")
         try:
             arrays[name] = flat.reshape(tensor["shape"]).astype(dtype.newbyteorder("="), copy=False)
         except ValueError as error:  # axes beyond what an array can have
-            raise ModelFormatError(f"the array {name!r}: {error}.") from None
+            raise ModelFormatError(f"the array {short(name)}: {error}.") from None
     return arrays

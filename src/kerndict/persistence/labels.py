@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def _fixed_labels(dtype: Any, array: NDArray) -> NDArray:
             raise ModelFormatError("the labels are not text.")
         return array.view(f"=U{array.shape[1]}").reshape(-1)
     if dtype not in _NUMBERS:
-        raise ModelFormatError(f"the label type {dtype!r} is not known.")
+        raise ModelFormatError(f"the label type {short(dtype)} is not known.")
     if array.ndim != 1 or array.dtype.name != dtype:
         raise ModelFormatError(f"labels have shape {array.shape} and type {array.dtype}.")
     return array

@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,11 @@ def encode(model: Any) -> tuple[Document, dict[str, NDArray]]:
 
 
 def _encode_step(step: Any) -> tuple[Document, dict[str, NDArray]]:
-    parameters = {name: _plain(name, v) for name, v in step.get_params(deep=False).items()}
-    entry: Document = {"class": type(step).__name__, "parameters": parameters}
-    if type(step).__name__ in SCALERS:
+    kind = type(step).__name__
+    names = SCALERS[kind].parameters if kind in SCALERS else step.get_params(deep=False)
+    parameters = {name: _plain(name, getattr(step, name)) for name in names}
+    entry: Document = {"class": kind, "parameters": parameters}
+    if kind in SCALERS:
         entry["output"] = getattr(step, "_sklearn_output_config", {}).get("transform")
         state = scaler_state(step)
     else:
@@ -93,7 +96,7 @@ def _plain(name: str, value: Any) -> Any:
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list):  # of a tuple
-        return all(_is_plain(item) and not isinstance(item, list) for item in value)
+        return all(not isinstance(item, list) and _is_plain(item) for item in value)
     finite = isinstance(value, float) and math.isfinite(value)
     return value is None or isinstance(value, (bool, int, str)) or finite
 
@@ -118,7 +121,7 @@ def decode(document: Document, arrays: Mapping[str, NDArray]) -> Any:
         rest |= state
         steps.append((entry.get("name"), step))
     if rest:
-        raise ModelFormatError(f"there are arrays that no step needs: {sorted(rest)}.")
+        raise ModelFormatError(f"there are arrays that no step needs: {short(sorted(rest))}.")
     return _assembled(steps)
 
 
@@ -142,17 +145,17 @@ def _unfitted(entry: Document, kinds: Mapping[str, type]) -> Any:
     """Return a step as its constructor makes it, of one of the kinds that may stand there."""
     name, parameters = entry.get("class"), entry.get("parameters")
     if not isinstance(name, str) or name not in kinds:
-        raise ModelFormatError(f"the class {name!r} is not one of {', '.join(kinds)}.")
+        raise ModelFormatError(f"the class {short(name)} is not one of {', '.join(kinds)}.")
     step = kinds[name]()
     known = step.get_params(deep=False)
     if not isinstance(parameters, dict) or not set(parameters) <= set(known):
-        raise ModelFormatError(f"{name} does not have the parameters {parameters!r}.")
+        raise ModelFormatError(f"{name} does not have the parameters {short(parameters)}.")
     for key, value in parameters.items():
         if not _is_plain(value):
-            raise ModelFormatError(f"{key}={value!r} is not a plain value.")
+            raise ModelFormatError(f"{key}={short(value)} is not a plain value.")
     jobs = parameters.get("n_jobs")
     if jobs is not None and (type(jobs) is not int or not 1 <= abs(jobs) <= _MAX_JOBS):
-        raise ModelFormatError(f"n_jobs={jobs!r} is not a number of threads.")
+        raise ModelFormatError(f"n_jobs={short(jobs)} is not a number of threads.")
     return step.set_params(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
     )
@@ -160,7 +163,7 @@ def _unfitted(entry: Document, kinds: Mapping[str, type]) -> Any:
 
 def _restore_output(step: Any, output: Any) -> None:
     if output not in _OUTPUTS:
-        raise ModelFormatError(f"output={output!r} is not one of {_OUTPUTS}.")
+        raise ModelFormatError(f"output={short(output)} is not one of {_OUTPUTS}.")
     if output is not None:
         step.set_output(transform=output)
 
@@ -178,7 +181,7 @@ def _assembled(steps: list[tuple[Any, Any]]) -> Any:
     """Return the classifier alone, or the pipeline."""
     counts = {step.n_features_in_ for _, step in steps if hasattr(step, "n_features_in_")}
     if len(counts) != 1:
-        raise ModelFormatError(f"the steps differ in their features: {sorted(counts)}.")
+        raise ModelFormatError(f"the steps differ in their features: {short(sorted(counts))}.")
     names = [name for name, _ in steps]
     if names == [None]:
         return steps[0][1]
@@ -187,5 +190,5 @@ def _assembled(steps: list[tuple[Any, Any]]) -> Any:
     if len(set(map(str, names))) < len(names) or not all(
         isinstance(name, str) and "__" not in name and name not in taken for name in names
     ):
-        raise ModelFormatError(f"the names of the steps are wrong: {names!r}.")
+        raise ModelFormatError(f"the names of the steps are wrong: {short(names)}.")
     return pipeline
