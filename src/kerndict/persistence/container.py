@@ -55,13 +55,13 @@ def write(path: str | os.PathLike, document: dict[str, Any], arrays: dict[str, N
 
 def read(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, NDArray]]:
     """Return the document and the arrays; memory stays within a few times the file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would be to wait
+        raise OSError(f"{path} is not a plain file: give the path of a model.")
     with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is not a plain file: give the path of a model.")
-        document = _document(file, status.st_size)
+        size = os.fstat(file.fileno()).st_size
+        document = _document(file, size)
         file.seek(0)
-        data = file.read(status.st_size)
+        data = file.read(size)
     arrays = _arrays(data)
     if document.pop("sha256", None) != checksum(document, arrays):
         raise ModelFormatError("the checksum is wrong: the file was damaged or changed.")

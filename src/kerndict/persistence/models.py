@@ -61,24 +61,28 @@ def encode(model: Any) -> tuple[Document, dict[str, NDArray]]:
 
 def _encode_step(step: Any) -> tuple[Document, dict[str, NDArray]]:
     kind = type(step).__name__
-    names = SCALERS[kind].parameters if kind in SCALERS else step.get_params(deep=False)
-    parameters = {name: _plain(name, getattr(step, name)) for name in names}
-    entry: Document = {"class": kind, "parameters": parameters}
+    entry: Document = {"class": kind}
     if kind in SCALERS:
         entry["output"] = getattr(step, "_sklearn_output_config", {}).get("transform")
-        state = scaler_state(step)
+        names, state = list(SCALERS[kind].parameters), scaler_state(step)
     else:
         if isinstance(step, KernelDictionaryClassifier):
-            if callable(step._kernel.name):
-                raise ModelFormatError(
-                    f"the kernel {step._kernel.name!r} is code, which a file cannot hold: use "
-                    "kernel='precomputed' and compute the kernel yourself."
-                )
-            entry["kernel"] = step._kernel.name
-        state = classifier_state(step)
+            entry["kernel"] = _kernel_name(step)
+        names, state = list(step.get_params(deep=False)), classifier_state(step)
+    entry["parameters"] = {name: _plain(name, getattr(step, name)) for name in names}
     if hasattr(step, "feature_names_in_"):
         state |= pack_text("feature_names", step.feature_names_in_.tolist())
     return entry, state
+
+
+def _kernel_name(model: KernelDictionaryClassifier) -> str:
+    name = model._kernel.name
+    if callable(name):
+        raise ModelFormatError(
+            f"kernel={name!r} is code, which a file cannot hold: use kernel='precomputed' and "
+            "compute the kernel yourself."
+        )
+    return name
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -88,7 +92,7 @@ def _plain(name: str, value: Any) -> Any:
     value = list(value) if isinstance(value, tuple) else value
     if not _is_plain(value):
         raise ModelFormatError(
-            f"{name}={value!r} cannot be written: change it by set_params first, to None or its "
+            f"{name}={short(value)} cannot be written: change it by set_params first, to None or its "
             "default if only training depends on it."
         )
     return value
