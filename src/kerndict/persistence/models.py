@@ -92,8 +92,8 @@ def _plain(name: str, value: Any) -> Any:
     value = list(value) if isinstance(value, tuple) else value
     if not _is_plain(value):
         raise ModelFormatError(
-            f"{name}={short(value)} cannot be written: change it by set_params first, to None or its "
-            "default if only training depends on it."
+            f"{name}={short(value)} cannot be written: change it by set_params first, to None or "
+            "its default if only training depends on it."
         )
     return value
 
