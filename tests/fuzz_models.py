@@ -11,7 +11,6 @@ something, or says by a ValueError why it cannot.  Memory is bounded by the file
 import argparse
 import json
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -214,6 +213,8 @@ def large(folder):
 
 
 def main():
+    import resource  # not everywhere, and the tests import this file
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=12_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import kerndict
@@ -66,7 +66,9 @@ def test_models_that_cannot_be_written(path, model, message):
     assert not list(path.parent.iterdir())
 
 
-@pytest.mark.parametrize("thing", [None, 3, "text", DictionaryClassifier, [LINEAR], {}])
+@pytest.mark.parametrize(
+    "thing", [None, 3, "text", DictionaryClassifier, [LINEAR], {}, Pipeline([])]
+)
 def test_things_that_are_no_models(path, thing):
     with pytest.raises(ModelFormatError, match="cannot be written: give a DictionaryClassifier"):
         kerndict.save(thing, path)
@@ -254,6 +256,26 @@ def test_a_wrong_checksum(path):
     path.write_bytes(data)
     with pytest.raises(ModelFormatError, match="checksum is wrong"):
         kerndict.load(path)
+
+
+EMPTY = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+WORST = [
+    json.dumps({"__metadata__": {"kerndict": f"[{'[],' * 43_000}[]]"}}),
+    json.dumps(dict.fromkeys(map(str, range(1900)), EMPTY)),
+]
+
+
+@pytest.mark.parametrize("header", WORST, ids=["lists", "arrays"])
+def test_the_worst_headers_take_a_few_mebibytes(path, header):
+    assert 0.9 * container.MAX_HEADER < len(header) <= container.MAX_HEADER
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode())
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFormatError):
+            kerndict.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
 
 
 def test_huge_files_and_headers_take_no_memory(path):

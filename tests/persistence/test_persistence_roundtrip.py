@@ -136,11 +136,12 @@ SCALERS = [
     (StandardScaler(), MinMaxScaler((-2, 0.5), clip=True), Normalizer()),
     (StandardScaler(with_mean=False), StandardScaler(with_std=False)),
     (StandardScaler(with_mean=False, with_std=False), MinMaxScaler()),
+    (MinMaxScaler(), Normalizer(), StandardScaler()) * 30,
 ]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("steps", SCALERS, ids=repr)
+@pytest.mark.parametrize("steps", SCALERS, ids=range(len(SCALERS)))
 def test_pipelines(path, steps, dtype):
     steps = [clone(step) for step in steps]
     model = make_pipeline(*steps, KernelDictionaryClassifier(**COLLABORATIVE, sigma=3.0))

@@ -2,6 +2,7 @@
 
 Letters: C classes, m features, n atoms and N training samples (``_i``: of each class), T passes.
 The codes of the training samples are left out; the objective is a few numbers, and stays.
+Older files must load for ever: what is added here later is optional.
 """
 
 from collections.abc import Mapping

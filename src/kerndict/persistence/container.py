@@ -24,7 +24,7 @@ from kerndict.exceptions import ModelFormatError
 
 FORMAT_VERSION = 1
 #: Headers are small, as lists of arrays are one array: what is larger is not ours, and not parsed.
-MAX_HEADER = 2**20
+MAX_HEADER = 2**17
 _KEY = "kerndict"
 _DTYPES = {
     "BOOL": np.dtype("?"),

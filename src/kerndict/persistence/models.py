@@ -34,7 +34,7 @@ Document = dict[str, Any]
 
 def encode(model: Any) -> tuple[Document, dict[str, NDArray]]:
     """Return a fitted model as a document and arrays."""
-    named = model.steps if type(model) is Pipeline else [(None, model)]
+    named = (type(model) is Pipeline and model.steps) or [(None, model)]
     *scalers, (_, classifier) = named
     for _, step in scalers:
         if type(step) not in _SCALERS.values():
