@@ -8,6 +8,7 @@ against each other, so that what is read can be predicted with.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from operator import attrgetter
 from typing import Any
@@ -105,8 +106,8 @@ def _value(field: Field, array: NDArray, letters: dict[str, Any]) -> Any:
         letters[field.sizes] = int(array) if array.ndim == 0 else sum(array.tolist())
         letters[f"{field.sizes}_i"] = array.reshape(-1).tolist()
     if field.per_class:
-        ends = np.cumsum([prod(shape) for shape in shapes])[:-1]
-        return [a.reshape(s) for a, s in zip(np.split(array, ends), shapes, strict=True)]
+        ends = list(accumulate((prod(shape) for shape in shapes), initial=0))
+        return [array[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], shapes, strict=False)]
     return array.item() if array.ndim == 0 else array
 
 

@@ -1,7 +1,6 @@
 """Labels and feature names as arrays of numbers, and back."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from reprlib import repr as short
 from typing import Any
 
@@ -74,11 +73,14 @@ def unpack_text(name: str, arrays: dict[str, NDArray]) -> list[str]:
         raise ModelFormatError(f"the array '{name}' or '{name}.ends' is missing.")
     if coded.ndim != 1 or coded.dtype != np.uint8 or ends.ndim != 1 or ends.dtype != np.int64:
         raise ModelFormatError(f"the array {name!r} is not text.")
-    bounds = np.concatenate([[0], ends])
-    if (bounds[:-1] > bounds[1:]).any() or bounds[-1] != len(coded):
+    starts = np.append(0, ends[:-1])
+    if not len(ends) or (starts > ends).any() or ends[-1] != len(coded):
         raise ModelFormatError(f"the array {name!r} is not text.")
-    data, places = coded.tobytes(), bounds.tolist()
+    data = coded.tobytes()
     try:
-        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(places)]
+        return [
+            data[start:end].decode("utf-8", "surrogatepass")
+            for start, end in zip(starts, ends, strict=True)
+        ]
     except UnicodeDecodeError:
         raise ModelFormatError(f"the array {name!r} is not text.") from None
