@@ -128,7 +128,8 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         collaborative = self.decision == "collaborative"
         progress = Progress(self, N_FOLDS if collaborative else 0, X, y)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        if not self._in_fold:
+            check_classification_targets(y)
         classes, labels, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(classes) < 2:
             raise ValueError(
@@ -144,8 +145,13 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             n_atoms, sparsity = self._sizes(sizes)
             self._start(problem, n_atoms, rng)
             self._warn_if_spanning(problem, sizes, n_atoms, sparsity)
-            fitted |= {"classes_": classes, "n_atoms_": n_atoms, "_sparsity": sparsity}
-            fitted["incoherence_"] = self._gamma(problem, sparsity)
+            fitted |= {
+                "classes_": classes,
+                "n_atoms_": n_atoms,
+                "incoherence_": self._gamma(problem, sparsity),
+                "_class_sizes": sizes,
+                "_sparsity": sparsity,
+            }
             with progress.learning():
                 codes, trace = self._learn(problem, fitted, rng, progress)
 
@@ -167,6 +173,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         """Become fitted to what has been learned so far, with the residual rule."""
         for name, value in fitted.items():
             setattr(self, name, value)
+        self._dtype = problem.dtype
         self._store(problem)
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
         self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
@@ -184,9 +191,8 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     ) -> None:
         """Choose the ridge and the weights of the collaborative rule out of fold."""
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        self.ridge_, self.rule_weights_, self.rule_offsets_ = choose_rule(
-            self._plain, X, labels, ridges, rng, progress.fold
-        )
+        choice = choose_rule(self._plain, X, labels, ridges, rng, progress.fold)
+        self.ridge_, self.rule_weights_, self.rule_offsets_, known = choice
         unknown = self._known_diagonal(X[:1]) is None
         inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
         self._rule = CollaborativeRule(
@@ -195,6 +201,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             own_inverses(self._grams),
             self.rule_weights_,
             self.rule_offsets_,
+            known,
             pseudo_inverse(G).astype(self._dtype) if unknown else None,
         )
 

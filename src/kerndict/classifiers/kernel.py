@@ -258,7 +258,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _store(self, problem: Problem) -> None:
         assert isinstance(problem, KernelProblem)
         classes = range(len(problem.signals))
-        self.dual_dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dual_dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         grams = (problem.gram(i, A) for i, A in enumerate(self.dual_dictionaries_))
         self._grams = [G.astype(problem.dtype) for G in grams]
 

@@ -133,7 +133,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     def _store(self, problem: Problem) -> None:
         classes = range(len(problem.signals))
-        self.dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
         self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
 
@@ -170,6 +172,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         return check_diagonal(diagonal, len(X), X.dtype)
 
     def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        if not hasattr(self, "codes_"):  # a loaded model does not know its training samples
+            return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
         start = sum(len(theirs) for theirs in self.codes_[:c])
         theirs = self.codes_[c]
         norms = np.outer(_norms(codes), _norms(theirs))

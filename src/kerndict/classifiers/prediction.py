@@ -39,7 +39,7 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     n_jobs: Any
     classes_: NDArray
-    codes_: list[NDArray]
+    _dtype: np.dtype
     _sparsity: NDArray
     _rule: CollaborativeRule | None
 
@@ -69,10 +69,6 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     def _sk_visual_block_(self) -> Any:
         return visual_block(self)
-
-    @property
-    def _dtype(self) -> np.dtype:
-        return self.codes_[0].dtype
 
     def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
         """Return a function of rows, in chunks."""
@@ -175,6 +171,44 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
             In the order of `classes_`; a row of zeros gets equal ones.
         """
         return np.exp(self.predict_log_proba(X))
+
+    @available_if(_is_collaborative)
+    def typicality(self, X: ArrayLike) -> NDArray:
+        """Return how typical each sample is of the class it is given, in [0, 1].
+
+        A p-value: the share of training samples that, held out of the folds of `fit`, were
+        explained at most as well by the class that won them.  It is about uniform on new
+        samples of known classes and near 0 on strangers, which makes ``typicality(X) < 0.01``
+        a test that rejects about 1 % of what it should keep.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_samples,)
+            At least ``1 / (n_train + 1)``; 1 where every class had one training sample only,
+            and none could be held out.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from kerndict import KernelDictionaryClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> few = y < 5
+        >>> model = KernelDictionaryClassifier(random_state=0).fit(X[few][::2], y[few][::2])
+        >>> known, strange = model.typicality(X[few][1::2]), model.typicality(X[~few])
+        >>> bool((known < 0.05).mean() < 0.1), bool((strange < 0.05).mean() > 0.7)
+        (True, True)
+        """
+        X = self._check_rows(X)
+        return self._in_chunks(self._typicality, X)
+
+    def _typicality(self, X: NDArray) -> NDArray:
+        assert self._rule is not None
+        return self._rule.typicality(self._correlations(X), self._known_diagonal(X))
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class with the best score.

@@ -148,7 +148,8 @@ class CollaborativeRule:
     """A fitted rule.
 
     ``inverse`` is ``(G + ridge I)^-1``; ``blocks`` are the G_cc and ``own`` their
-    :func:`own_inverses`; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
+    :func:`own_inverses`; ``known`` holds the :func:`strangeness` of the training samples out of
+    fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
     """
 
     inverse: NDArray
@@ -156,7 +157,13 @@ class CollaborativeRule:
     own: list[NDArray]
     weights: NDArray
     offsets: NDArray
+    known: NDArray
     span: NDArray | None = None
+
+    def features(self, B: NDArray, diagonal: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the three features of every signal and class."""
+        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
+        return left, spent, own_feature(B, self.own, diagonal)
 
     def scores(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
         """Return the argument of the softmax, (N, n_classes); zero for a signal without energy.
@@ -165,11 +172,44 @@ class CollaborativeRule:
         """
         if diagonal is None:
             diagonal = spanned_energy(B, self.span)
-        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
-        alone = own_feature(B, self.own, diagonal)
-        alpha, beta, delta = self.weights.astype(B.dtype)
-        scores = alpha * left + beta * spent + delta * alone + self.offsets.astype(B.dtype)
-        return np.where(diagonal[:, None] > 0, scores, 0)
+        return weigh(self.features(B, diagonal), self.weights, self.offsets, diagonal)
+
+    def typicality(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
+        """Return the share of training samples at least as strange as each signal, (N,).
+
+        The signal itself counts as one of them, so that the share is a p-value; with no
+        training sample to compare with it is 1.
+        """
+        if diagonal is None:
+            diagonal = spanned_energy(B, self.span)
+        features = self.features(B, diagonal)
+        scores = weigh(features, self.weights, self.offsets, diagonal)
+        milder = np.searchsorted(self.known, strangeness(features, scores, diagonal))
+        return (1 + len(self.known) - milder) / (1 + len(self.known))
+
+
+def weigh(
+    features: Sequence[NDArray], weights: NDArray, offsets: NDArray, diagonal: NDArray
+) -> NDArray:
+    """Return the argument of the softmax, (N, n_classes); zero for a signal without energy."""
+    dtype = features[0].dtype
+    scores = np.tile(offsets.astype(dtype), (len(diagonal), 1))
+    for weight, feature in zip(weights.astype(dtype), features, strict=True):
+        scores += weight * feature
+    scores[diagonal <= 0] = 0
+    return scores
+
+
+def strangeness(features: Sequence[NDArray], scores: NDArray, diagonal: NDArray) -> NDArray:
+    """Return ``log(r_c o_c / (q_c k(y,y)))`` of the winning class c; infinite without energy.
+
+    What a class leaves, together and alone, for what it spends, at any length of the signal:
+    large for a signal like none of the classes.
+    """
+    winners = scores.argmax(axis=1)[:, None]
+    total = -sum(np.take_along_axis(feature, winners, axis=1)[:, 0] for feature in features)
+    energy = np.where(diagonal > 0, diagonal, 1)
+    return np.where(diagonal > 0, total - np.log(energy), np.inf)
 
 
 def pseudo_inverse(G: NDArray) -> NDArray:
