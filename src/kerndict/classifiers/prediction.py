@@ -29,7 +29,7 @@ def _is_collaborative(model: Any) -> bool:
     """Tell whether there are probabilities; the error says how to get them."""
     if model.decision != "collaborative":
         raise AttributeError(
-            f"decision={model.decision!r} has no probabilities: use decision='collaborative'."
+            f"decision={model.decision!r} has neither probabilities nor typicality: use decision='collaborative'."
         )
     return True
 

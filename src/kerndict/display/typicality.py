@@ -81,6 +81,10 @@ class TypicalityDisplay:
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
+        if not hasattr(model, "typicality"):
+            raise ValueError(
+                f"decision={model.decision!r} has no typicality: use decision='collaborative'."
+            )
         known = None if y is None else np.isin(np.asarray(y), model.classes_)
         typicality = model.typicality(prepared(X))
         return cls.from_predictions(typicality, known, threshold=threshold, ax=ax, line_kw=line_kw)
