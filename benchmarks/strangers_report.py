@@ -27,8 +27,8 @@ SETS = {
     "coil20": "COIL-20",
     "isolet-60": "ISOLET, 60 per class",
     "usps-100": "USPS, 100 per class",
-    "isolet": "ISOLET",
-    "usps": "USPS",
+    "isolet": "ISOLET, one half",
+    "usps": "USPS, one half",
 }
 PEERED = tuple(SETS)[:6]
 METHODS = {
