@@ -200,17 +200,22 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if kernel.name == "rbf":
             fitted["sigma_"] = kernel.sigma
         if kernel.name == "precomputed":
-            K = self._grouped(X, order)
             fitted["X_fit_"] = None
-            self._check_symmetric(K)
+            self._check_kernel(X)
+            panels = [X[np.ix_(order, part)] for part in np.split(order, np.cumsum(sizes)[:-1])]
         else:
             fitted["X_fit_"] = X = X[order]
-            K = kernel.matrix(X, X)
             if callable(kernel.name):
-                self._check_symmetric(K)
-        fitted["_training_diagonal"] = _constant(np.diagonal(K))
+                K = kernel.matrix(X, X)
+                self._check_kernel(K)
+                ends = np.cumsum(sizes).tolist()
+                panels = [K[:, end - n : end].copy() for n, end in zip(sizes, ends, strict=True)]
+                del K
+            else:
+                panels = kernel.panels(X, sizes.tolist())
+        fitted["_training_diagonal"] = _constant(_diagonal_of(panels))
         try:
-            return KernelProblem(K, sizes.tolist()), fitted
+            return KernelProblem(panels), fitted
         except NotPositiveSemidefinite as error:
             remedy = {
                 "rbf": "The features are too large for sigma: centre or scale them.",
@@ -236,15 +241,12 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             shift = distance_shift(X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
-    def _grouped(self, K: NDArray, order: NDArray) -> NDArray:
+    def _check_kernel(self, K: NDArray) -> None:
         if K.shape[0] != K.shape[1]:
             raise ValueError(
                 "kernel='precomputed' needs the square kernel matrix of the training samples, "
                 f"got X of shape {K.shape}: give K(X_train, X_train)."
             )
-        return K[np.ix_(order, order)]
-
-    def _check_symmetric(self, K: NDArray) -> None:
         blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
         worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
         rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
@@ -319,6 +321,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
+
+
+def _diagonal_of(panels: list[NDArray]) -> NDArray:
+    starts = np.cumsum([0] + [panel.shape[1] for panel in panels])
+    return np.concatenate([panel[a:].diagonal() for panel, a in zip(panels, starts, strict=False)])
 
 
 def _constant(diagonal: NDArray) -> float | None:
