@@ -136,10 +136,12 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _scores(self, X: ArrayLike) -> NDArray:
-        X = self._check_rows(X)
+        return self._in_chunks(self._settled, self._check_rows(X))
+
+    def _settled(self, X: NDArray) -> NDArray:
         if self._rule is None:
-            return settle_ties(self._in_chunks(self._energies, X))
-        return settle_scores(self._in_chunks(self._rule_scores, X))
+            return settle_ties(self._energies(X))
+        return settle_scores(self._rule_scores(X))
 
     @available_if(_is_collaborative)
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
@@ -226,9 +228,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
             Ties go to the first class.
         """
-        scores = self.decision_function(X)
-        winners = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[self._in_chunks(self._winners, self._check_rows(X))]
+
+    def _winners(self, X: NDArray) -> NDArray:
+        return self._settled(X).argmax(axis=1)
 
     def explain(
         self, X: ArrayLike, diagonal: ArrayLike | None = None, n_samples: int = 5
