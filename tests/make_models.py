@@ -35,10 +35,12 @@ def outputs(model, X):
     """Return what each method that a model has gives for X."""
     found = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
     *scalers, classifier = [step for _, step in getattr(model, "steps", [(None, model)])]
-    if getattr(classifier, "X_fit_", X) is None and classifier._training_diagonal is None:
-        return found  # k(y, y) of new rows is unknown
     for scaler in scalers:
         X = scaler.transform(X)
+    if hasattr(classifier, "typicality"):
+        found["typicality"] = classifier.typicality(X)
+    if getattr(classifier, "X_fit_", X) is None and classifier._training_diagonal is None:
+        return found  # k(y, y) of new rows is unknown
     return {**found, "class_residuals": classifier.class_residuals(X)}
 
 

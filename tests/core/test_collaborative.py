@@ -74,11 +74,9 @@ def test_without_the_diagonal_the_span_takes_its_place():
 def test_typicality_is_a_p_value_of_the_winners_strangeness():
     inverse, own = np.linalg.inv(G + 0.1 * np.eye(12)), own_inverses(BLOCKS)
     weights, offsets = np.array([2.0, 0.5, 0.3]), np.array([0.3, 0.0, -0.2])
-    features = textbook(0.1)
-    winners = (2 * features[0] + 0.5 * features[1] + 0.3 * features[2] + offsets).argmax(axis=1)
-    left, spent, alone = (feature[np.arange(20), winners] for feature in features)
-    r, q, o = np.exp(-left), np.exp(spent), np.exp(-alone)
-    strange = np.log(r * o / (q * ENERGY))
+    r, q, o = (np.exp(sign * f) for sign, f in zip((-1, 1, -1), textbook(0.1), strict=True))
+    r, q, o = (part / ENERGY[:, None] for part in (r, q, o))  # of signals of unit energy
+    strange = np.min(2 * np.log(r) - 0.5 * np.log(q) + 0.3 * np.log(o) - offsets, axis=1)
     known = np.sort(strange[::2] - 1e-9)
     rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, known)
     expected = [(1 + sum(known >= s)) / 11 for s in strange]

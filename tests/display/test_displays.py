@@ -22,6 +22,7 @@ from kerndict.display import (
     ExplanationDisplay,
     ObjectiveDisplay,
     ResidualDisplay,
+    TypicalityDisplay,
 )
 
 matplotlib.use("Agg")
@@ -272,18 +273,82 @@ def test_explanation_wants_one_sample_and_axes_of_a_grid():
         ExplanationDisplay.from_estimator(model, X[0], ax=loose)
 
 
+@pytest.mark.parametrize("kind", BOTH)
+def test_typicality_of_the_known_and_the_unknown(kind):
+    seen = y < 3
+    model = make(kind, "collaborative").fit(X[seen], names[y[seen]])
+    fresh = X + 0.1
+    shown = TypicalityDisplay.from_estimator(model, fresh, names[y], threshold=0.2)
+    p = model.typicality(fresh)
+    np.testing.assert_array_equal(shown.known, seen)
+    for name, chosen in (("known", seen), ("unknown", ~seen)):
+        line = shown.lines_[name]
+        assert line.get_drawstyle() == "steps-post"
+        x, share = line.get_data()
+        for value in np.unique(p[chosen]):  # the line steps up at a value, to what is not above
+            close(share[np.flatnonzero(x == value)[-1]], np.mean(p[chosen] <= value))
+        assert (x[-1], share[-1]) == (1, 1)
+        below = np.count_nonzero(p[chosen] < 0.2)
+        assert line.get_label() == f"{name}: {below} of {chosen.sum()} below 0.2"
+    np.testing.assert_array_equal(*shown.uniform_.get_data())
+    assert shown.threshold_line_.get_xdata() == [0.2, 0.2]
+    marks = [line for line in shown.ax_.lines if line.get_marker() == "o"]
+    shares = {mark.get_color(): mark.get_ydata()[0] for mark in marks}
+    for name, chosen in (("known", seen), ("unknown", ~seen)):
+        close(shares[shown.lines_[name].get_color()], np.mean(p[chosen] < 0.2))
+
+
+def test_typicality_of_one_kind_only():
+    p = [0.3, 0.01, 0.02, 1.0]
+    shown = TypicalityDisplay.from_predictions(p, line_kw={"linewidth": 4})
+    assert list(shown.lines_) == ["known"]
+    line = shown.lines_["known"]
+    assert line.get_xdata().tolist() == [0.01, 0.01, 0.02, 0.3, 1, 1]
+    assert line.get_ydata().tolist() == [0, 0.25, 0.5, 0.75, 1, 1]
+    assert line.get_label() == "known: 0 of 4 below 0.01"  # 0.01 itself is kept
+    assert line.get_linewidth() == 4
+    shown = TypicalityDisplay.from_predictions(p, np.zeros(4, bool), threshold=0.02)
+    assert list(shown.lines_) == ["unknown"]
+    assert shown.lines_["unknown"].get_label() == "unknown: 1 of 4 below 0.02"
+    assert shown.ax_.get_xlim()[0] == pytest.approx(0.008)
+
+
+@pytest.mark.parametrize(
+    ("p", "known", "threshold", "message"),
+    [
+        ([0.5, 0.1], [True], 0.01, r"typicality has shape \(2,\) and known \(1,\)"),
+        ([], None, 0.01, "at least one sample"),
+        ([0.5, 0.1], [1, 0], 0.01, "known has type int64"),
+        ([0.5, 1.1], None, 0.01, "outside"),
+        ([0.5, np.nan], None, 0.01, "outside"),
+        ([0.5], None, 1.0, "threshold=1.0 rejects everything"),
+        ([0.5], None, 0.0, "threshold=0.0 is out of range"),
+    ],
+)
+def test_bad_typicalities_are_refused(p, known, threshold, message):
+    with pytest.raises(ValueError, match=message):
+        TypicalityDisplay.from_predictions(p, known, threshold=threshold)
+
+
+def test_typicality_is_not_drawn_for_the_residual_rule():
+    model = make(DictionaryClassifier, "residual").fit(X, y)
+    with pytest.raises(ValueError, match="has no typicality: use decision='collaborative'"):
+        TypicalityDisplay.from_estimator(model, X, y)
+
+
 CALLS = {
     ResidualDisplay: lambda model, ax: ResidualDisplay.from_estimator(model, X, y, ax=ax),
     CoherenceDisplay: lambda model, ax: CoherenceDisplay.from_estimator(model, ax=ax),
     ObjectiveDisplay: lambda model, ax: ObjectiveDisplay.from_estimator(model, ax=ax),
     AtomsDisplay: lambda model, ax: AtomsDisplay.from_estimator(model, image_shape=(3, 4), ax=ax),
     ExplanationDisplay: lambda model, ax: ExplanationDisplay.from_estimator(model, X[0], ax=ax),
+    TypicalityDisplay: lambda model, ax: TypicalityDisplay.from_estimator(model, X, y, ax=ax),
 }
 
 
 @pytest.mark.parametrize("display", CALLS)
 def test_displays_draw_on_given_axes_and_again(display):
-    model = make(DictionaryClassifier).fit(X, y)
+    model = make(DictionaryClassifier, "collaborative").fit(X, y)
     figure, axes = plt.subplots(1, 2)
     shown = CALLS[display](model, axes[0])
     assert shown.figure_ is figure
@@ -296,7 +361,7 @@ def test_displays_draw_on_given_axes_and_again(display):
 
 @pytest.mark.parametrize("display", CALLS)
 def test_displays_find_the_classifier_in_searches_and_pipelines(display):
-    pipeline = make_pipeline(Normalizer(), make(DictionaryClassifier))
+    pipeline = make_pipeline(Normalizer(), make(DictionaryClassifier, "collaborative"))
     search = GridSearchCV(pipeline, {"dictionaryclassifier__n_iter": [1]}, cv=2).fit(X, y)
     shown = CALLS[display](search, None)
     assert isinstance(shown, display)
@@ -308,7 +373,7 @@ def test_displays_find_the_classifier_in_searches_and_pipelines(display):
 
 @pytest.mark.parametrize("display", CALLS)
 def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
-    model = make(DictionaryClassifier).fit(X, y)
+    model = make(DictionaryClassifier, "collaborative").fit(X, y)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=rf'^{display.__name__} needs .*"kerndict\[plot\]"'):
         CALLS[display](model, None)

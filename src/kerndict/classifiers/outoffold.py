@@ -96,7 +96,7 @@ def choose_rule(
         weights, offsets, loss = fit_weights(features, truth)
         if loss < best:
             scores = weigh(features, weights, offsets, energy)
-            strange = strangeness(features, scores, energy)
+            strange = strangeness(scores, weights, energy)
             known = np.sort(strange[np.isfinite(strange)])
             best, choice = loss, Choice(ridge, weights, offsets, known)
     return choice

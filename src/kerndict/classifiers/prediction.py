@@ -26,10 +26,11 @@ _CHUNK_ROWS = 2048
 
 
 def _is_collaborative(model: Any) -> bool:
-    """Tell whether there are probabilities; the error says how to get them."""
+    """Tell whether there are probabilities and typicality; the error says how to get them."""
     if model.decision != "collaborative":
         raise AttributeError(
-            f"decision={model.decision!r} has no probabilities: use decision='collaborative'."
+            f"decision={model.decision!r} has neither probabilities nor typicality: use "
+            "decision='collaborative'."
         )
     return True
 
@@ -178,10 +179,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def typicality(self, X: ArrayLike) -> NDArray:
         """Return how typical each sample is of the class it is given, in [0, 1].
 
-        A p-value: the share of training samples that, held out of the folds of `fit`, were
-        explained at most as well by the class that won them.  It is about uniform on new
-        samples of known classes and near 0 on strangers, which makes ``typicality(X) < 0.01``
-        a test that rejects about 1 % of what it should keep.
+        A p-value: the share of training samples that, held out of the folds of `fit`, won
+        their class with at most the score with which the sample wins its own.  It is about
+        uniform on new samples of known classes and near 0 on strangers, which makes
+        ``typicality(X) < 0.01`` a test that rejects about 1 % of what it should keep.
 
         Parameters
         ----------

@@ -182,9 +182,8 @@ class CollaborativeRule:
         """
         if diagonal is None:
             diagonal = spanned_energy(B, self.span)
-        features = self.features(B, diagonal)
-        scores = weigh(features, self.weights, self.offsets, diagonal)
-        milder = np.searchsorted(self.known, strangeness(features, scores, diagonal))
+        strange = strangeness(self.scores(B, diagonal), self.weights, diagonal)
+        milder = np.searchsorted(self.known, strange)
         return (1 + len(self.known) - milder) / (1 + len(self.known))
 
 
@@ -200,16 +199,17 @@ def weigh(
     return scores
 
 
-def strangeness(features: Sequence[NDArray], scores: NDArray, diagonal: NDArray) -> NDArray:
-    """Return ``log(r_c o_c / (q_c k(y,y)))`` of the winning class c; infinite without energy.
+def strangeness(scores: NDArray, weights: NDArray, diagonal: NDArray) -> NDArray:
+    """Return minus the score of the winning class at k(y,y) = 1; infinite without energy.
 
-    What a class leaves, together and alone, for what it spends, at any length of the signal:
-    large for a signal like none of the classes.
+    That is ``min_c(alpha log r_c - beta log q_c + delta log o_c - offset_c)`` of the signal over
+    its length, whose r_c, q_c and o_c are those of y over k(y,y): large for a signal of which
+    even the winner leaves much for what it spends.
     """
-    winners = scores.argmax(axis=1)[:, None]
-    total = -sum(np.take_along_axis(feature, winners, axis=1)[:, 0] for feature in features)
+    alpha, beta, delta = weights.astype(scores.dtype)
     energy = np.where(diagonal > 0, diagonal, 1)
-    return np.where(diagonal > 0, total - np.log(energy), np.inf)
+    best = scores.max(axis=1) + (alpha - beta + delta) * np.log(energy)
+    return np.where(diagonal > 0, -best, np.inf)
 
 
 def pseudo_inverse(G: NDArray) -> NDArray:

@@ -9,6 +9,7 @@ from kerndict.display.coherence import CoherenceDisplay
 from kerndict.display.explanation import ExplanationDisplay
 from kerndict.display.objective import ObjectiveDisplay
 from kerndict.display.residual import ResidualDisplay
+from kerndict.display.typicality import TypicalityDisplay
 
 __all__ = [
     "AtomsDisplay",
@@ -16,4 +17,5 @@ __all__ = [
     "ExplanationDisplay",
     "ObjectiveDisplay",
     "ResidualDisplay",
+    "TypicalityDisplay",
 ]
