@@ -22,9 +22,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     As :class:`DictionaryClassifier`, in the feature space of a kernel: atoms are
     combinations of the mapped training samples of their class.
 
-    `fit` holds one kernel matrix of all training samples, n_samples², and terms of
-    lower order.  `predict` computes the kernel in chunks within scikit-learn's
-    ``working_memory``.
+    `fit` holds one kernel matrix of all training samples, n_samples², and a few matrices of
+    the size of each class; with the collaborative rule, afterwards, a few of the size of all
+    atoms.  `predict` computes the kernel in chunks within scikit-learn's ``working_memory``.
 
     Parameters
     ----------
@@ -47,9 +47,10 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
     decision : {"collaborative", "residual"}, default="collaborative"
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
-        what each class leaves of it and spends on it is weighed into probabilities; the
-        ridge and the weights are fitted out of fold, which costs five more fits.
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
+        each class leaves of it, spends on it and would leave on its own is weighed into
+        probabilities, with an offset per class.  The ridge, the weights and the offsets are
+        fitted out of fold, which costs five more fits.
         ``"residual"``: the class with the smallest residual wins, Eq. (20).
     n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
@@ -286,7 +287,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _row_bytes(self) -> int:
         copies = 2 if callable(self._kernel.name) else 1
-        entries = copies * len(self.fit_indices_) + 4 * int(self.n_atoms_.sum())
+        entries = copies * len(self.fit_indices_) + self._row_entries()
         return self._dtype.itemsize * entries
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
@@ -299,8 +300,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _plain(self) -> Self:
         copy = super()._plain()
-        if not isinstance(self.init, str):  # its rows are those of the whole class
-            copy.set_params(init="pivoted")
         if self._kernel.name == "rbf":
             copy.set_params(sigma=self._kernel.sigma)
         return copy

@@ -27,7 +27,13 @@ _CHUNK_ROWS = 2048
 
 def _is_collaborative(model: Any) -> bool:
     """Tell whether there are probabilities and typicality; the error says how to get them."""
-    if model.decision != "collaborative":
+    fitted = vars(model).get("classes_") is not None
+    if fitted and model._rule is None:
+        raise AttributeError(
+            "this model was fitted with decision='residual', which has neither probabilities nor "
+            "typicality: fit it with decision='collaborative'."
+        )
+    if not fitted and model.decision != "collaborative":
         raise AttributeError(
             f"decision={model.decision!r} has neither probabilities nor typicality: use "
             "decision='collaborative'."
@@ -40,6 +46,7 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     n_jobs: Any
     classes_: NDArray
+    n_atoms_: NDArray
     _dtype: np.dtype
     _sparsity: NDArray
     _rule: CollaborativeRule | None
@@ -51,6 +58,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _row_bytes(self) -> int:
         """Return the memory that prediction takes per row."""
+
+    def _row_entries(self) -> int:
+        """Return the numbers per row that both rules take, correlations and features."""
+        return 4 * int(self.n_atoms_.sum()) + 8 * len(self.n_atoms_)
 
     @abstractmethod
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
@@ -171,7 +182,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`; a row of zeros gets equal ones.
+            In the order of `classes_`; a row of zeros gets equal ones.  They are calibrated
+            out of fold, except where every class has a single training sample.
         """
         return np.exp(self.predict_log_proba(X))
 
