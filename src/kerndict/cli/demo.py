@@ -2,8 +2,6 @@
 
 import argparse
 
-from kerndict import demo
-
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
@@ -14,6 +12,8 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from kerndict import demo  # loads more of scikit-learn than the other commands need
+
     for line in demo.lines():
         print(line, flush=True)
     return 0

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
+
 from kerndict._files import written_whole
 from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject
 from kerndict.cli.scoring import Scorer
@@ -91,16 +93,16 @@ def _opened(path: Path | None) -> Iterator[TextIO]:
             yield file
 
 
-def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[list[str]]:
-    """Yield the cells of each row; a rejected row's best class is its runner-up."""
-    found, names = scorer.decide(batch.X), scorer.classes
-    copied = batch.copied or [()] * len(batch.X)
-    typical = [None] * len(batch.X) if found.typicality is None else found.typicality.tolist()
-    for cells, (first, second), (best, next_best), p in zip(
-        copied, found.top.tolist(), found.values.tolist(), typical, strict=True
-    ):
-        last = [] if p is None else [f"{p:.6g}"]
-        if p is not None and p < scorer.reject:
-            yield [*cells, word, "", names[first], f"{best:.6g}", *last]
-        else:
-            yield [*cells, names[first], f"{best:.6g}", names[second], f"{next_best:.6g}", *last]
+def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[tuple[str, ...]]:
+    """Return the cells of all rows; the best class of a rejected row is its runner-up."""
+    found = scorer.decide(batch.X)
+    names = np.array(scorer.classes, object)
+    top, values = found.top, [[f"{v:.6g}" for v in part.tolist()] for part in found.values.T]
+    columns = [names[top[:, 0]].tolist(), values[0], names[top[:, 1]].tolist(), values[1]]
+    if found.typicality is not None:
+        for i in np.flatnonzero(found.typicality < scorer.reject).tolist():
+            label, value = columns[0][i], columns[1][i]
+            for column, cell in zip(columns, (word, "", label, value), strict=True):
+                column[i] = cell
+        columns.append([f"{p:.6g}" for p in found.typicality.tolist()])
+    return zip(*batch.copied, *columns, strict=True)

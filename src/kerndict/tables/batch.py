@@ -23,11 +23,11 @@ class Selection:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows: ``X`` (rows, features), finite; labels and copied cells as text."""
+    """Some rows: ``X`` (rows, features), finite; labels and the copied columns as text."""
 
     X: NDArray
     labels: list[str] | None
-    copied: list[tuple[str, ...]]
+    copied: list[list[str]]
 
 
 class Table(ABC):

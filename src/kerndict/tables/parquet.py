@@ -40,11 +40,11 @@ class ParquetTable(Table):
         seen = 0
         for batch in self._read(wanted):
             parts = [self._numbers(batch[name], name, targets[name], seen) for name in features]
-            cells = [map(as_text, batch[name].to_pylist()) for name in copied]
+            cells = [[as_text(value) for value in batch[name].to_pylist()] for name in copied]
             yield Batch(
                 np.column_stack(parts),
                 None if label is None else self._labels(batch[label], label, seen),
-                list(zip(*cells, strict=True)),
+                cells,
             )
             seen += batch.num_rows
 

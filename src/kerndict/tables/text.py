@@ -59,8 +59,8 @@ class TextTable(Table):
             labels = None
             if selection.label is not None:
                 labels = self._labels(rows, lines, selection.label)
-            copied = [tuple(row[i] for i in selection.copied) for row in rows]
-            yield Batch(X, labels, copied if selection.copied else [])
+            copied = [[row[i] for row in rows] for i in selection.copied]
+            yield Batch(X, labels, copied)
 
     def _rows(self, size: int) -> Iterator[tuple[list[list[str]], list[int]]]:
         """Yield rows of cells with the line at which each ends."""
