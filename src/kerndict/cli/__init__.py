@@ -75,8 +75,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _explain(error: Exception) -> str:
     """Return an error in words for people."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}"
     if isinstance(error, (OSError, ValueError, ImportError)):

@@ -68,7 +68,7 @@ def _n_folds(y: NDArray) -> int:
     labels, sizes = np.unique(y, return_counts=True)
     if sizes.min() < 2:
         raise ValueError(
-            f"--search needs two rows of every class, and {labels[sizes.argmin()]!r} has one."
+            f"--search needs two rows of every class, and {str(labels[sizes.argmin()])!r} has one."
         )
     return int(min(N_FOLDS, sizes.min()))
 
