@@ -24,6 +24,23 @@ def omp(Y, D, s, tol=1e-10):
     return X
 
 
+def gram_omp(b, G, s):
+    """Return the support of one signal by the rules that open ``kerndict.core.omp``."""
+    eps, norms = np.finfo(float).eps, np.sqrt(np.diag(G))
+    level = eps ** (3 / 4) * max((abs(b)[norms > 0] / norms[norms > 0]), default=0) * norms
+    support = []
+    while len(support) < s:
+        x = np.linalg.lstsq(G[np.ix_(support, support)], np.eye(len(support)), rcond=None)[0]
+        alpha = abs(b - G[:, support] @ x @ b[support])
+        p = np.diag(G - G[:, support] @ x @ G[support])
+        independent = p > eps ** (2 / 3) * np.diag(G)
+        heights = alpha[independent & (alpha > level)]
+        if not heights.size:
+            break
+        support.append(int(np.flatnonzero(independent & (alpha >= heights.max() - level))[0]))
+    return support
+
+
 def kernel_omp(k_y, K, A, s):
     """Kernel OMP: code over the atoms A, from k(Y_i, y) in the columns of k_y."""
     X = np.zeros((A.shape[1], k_y.shape[1]))

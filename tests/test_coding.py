@@ -5,7 +5,7 @@ from conftest import TOLERANCE, close, unit
 from scipy.sparse import csr_array
 from sklearn.linear_model import orthogonal_mp_gram
 
-from kerndict import batch_omp, sparse_code
+from kerndict import batch_omp, coding, sparse_code
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((30, 12))
@@ -27,6 +27,38 @@ def test_both_entrances_agree_with_each_other_and_with_scikit_learn():
     codes = sparse_code(X, D, 4).toarray()
     close(batch_omp(X @ D, D.T @ D, 4).toarray(), codes)
     close(orthogonal_mp_gram(D.T @ D, D.T @ X.T, n_nonzero_coefs=4).T, codes)
+
+
+def test_chunks_do_not_show(monkeypatch):
+    expected = sparse_code(X, D, 4)
+    monkeypatch.setattr(coding, "CHUNK", 7)
+    codes = sparse_code(X, D, 4)
+    np.testing.assert_array_equal(codes.indices, expected.indices)
+    close(codes.data, expected.data)
+    assert sparse_code(X[:0], D, 4).shape == (0, 20)
+
+
+def test_short_codes_leave_no_zeros():
+    signals = np.vstack([2 * D[:, 3], np.zeros(12), X[0], D[:, 3] - D[:, 9]])
+    codes = sparse_code(signals, D, 4)
+    np.testing.assert_array_equal(np.diff(codes.indptr), [1, 0, 4, 2])
+    assert codes.data.all()
+    codes.check_format(full_check=True)
+    close(codes.toarray(), oracles.omp(signals.T, D, 4).T)
+
+
+@pytest.mark.parametrize(("rows", "atoms"), [(1, 1), (1, 20), (30, 1), (30, 20)])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_found_even_beside_zeros(rows, atoms, value):
+    signals, dictionary = X[:rows].copy(), D[:, :atoms].copy()
+    signals[0, 2], dictionary[2] = value, 0
+    with pytest.raises(ValueError, match="X contains"):
+        sparse_code(signals, dictionary, 1)
+
+
+def test_correlations_that_overflow_are_named():
+    with pytest.raises(ValueError, match="X @ dictionary contains infinity"):
+        sparse_code(X * 1e300, D * 1e300 / 1e150, 1)
 
 
 def test_mixed_precision_is_float64():

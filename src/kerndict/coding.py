@@ -1,7 +1,5 @@
 """Sparse coding for everyone: OMP with signals as rows."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
@@ -9,6 +7,10 @@ from sklearn.utils import check_array
 
 from kerndict._validation import check_count
 from kerndict.core.omp import omp_codes
+
+#: Signals coded at a time, so that their correlations stay in caches; no power of two, which
+#: would send the correlations of a signal to the same places there.
+CHUNK = 1000
 
 
 def batch_omp(correlations: ArrayLike, gram: ArrayLike, n_nonzero_coefs: int) -> csr_array:
@@ -58,7 +60,7 @@ def batch_omp(correlations: ArrayLike, gram: ArrayLike, n_nonzero_coefs: int) ->
         raise ValueError("gram is not symmetric: give D'D.")
     if B.dtype != G.dtype:
         B, G = B.astype(np.float64), G.astype(np.float64)
-    return _to_csr(*omp_codes(B, G, s), n_atoms=len(G))
+    return _to_csr([omp_codes(B, G, s)], n_atoms=len(G))
 
 
 def sparse_code(X: ArrayLike, dictionary: ArrayLike, n_nonzero_coefs: int) -> csr_array:
@@ -89,7 +91,8 @@ def sparse_code(X: ArrayLike, dictionary: ArrayLike, n_nonzero_coefs: int) -> cs
     >>> sparse_code([[3.0, 4.0]], dictionary, 1).toarray()
     array([[0., 0., 5.]])
     """
-    X, D = _as_floats(X, "X"), _as_floats(dictionary, "dictionary")
+    s = check_count("n_nonzero_coefs", n_nonzero_coefs, 1)
+    X, D = _as_floats(X, "X", finite=False), _as_floats(dictionary, "dictionary")
     if X.shape[1] != D.shape[0]:
         raise ValueError(
             f"X has {X.shape[1]} features, dictionary {D.shape[0]} rows: give a dictionary of "
@@ -98,16 +101,39 @@ def sparse_code(X: ArrayLike, dictionary: ArrayLike, n_nonzero_coefs: int) -> cs
     if X.dtype != D.dtype:
         X, D = X.astype(np.float64), D.astype(np.float64)
     wide = D.astype(np.float64, copy=False)
-    return batch_omp(X @ D, (wide.T @ wide).astype(D.dtype, copy=False), n_nonzero_coefs)
+    G = (wide.T @ wide).astype(D.dtype, copy=False)
+    chunks = [X[t : t + CHUNK] for t in range(0, max(1, len(X)), CHUNK)]
+    return _to_csr([omp_codes(_correlate(chunk, D), G, s) for chunk in chunks], n_atoms=len(G))
 
 
-def _as_floats(array: ArrayLike, name: str) -> np.ndarray:
-    return check_array(array, dtype=[np.float64, np.float32], input_name=name, ensure_min_samples=0)
+def _correlate(X: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Return ``X @ D``, or say what is not finite: every x that is not has no finite sum."""
+    with np.errstate(all="ignore"):
+        B = (D.T @ X.T).T  # the faster way round for few atoms
+        if not np.isfinite(B.sum()):
+            _as_floats(X, "X")
+            _as_floats(B, "X @ dictionary")
+    return B
 
 
-def _to_csr(counts: Any, supports: Any, values: Any, n_atoms: int) -> csr_array:
-    filled = np.arange(values.shape[1]) < counts[:, None]
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    codes = csr_array((values[filled], supports[filled], starts), shape=(len(counts), n_atoms))
-    codes.sort_indices()
+def _as_floats(array: ArrayLike, name: str, finite: bool = True) -> np.ndarray:
+    return check_array(
+        array,
+        dtype=[np.float64, np.float32],
+        input_name=name,
+        ensure_min_samples=0,
+        ensure_all_finite=finite,
+    )
+
+
+def _to_csr(chunks: list, n_atoms: int) -> csr_array:
+    counts, supports, values = map(np.concatenate, zip(*chunks, strict=True))
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    if starts[-1] < values.size:
+        filled = np.arange(values.shape[1]) < counts[:, None]
+        values, supports = values[filled], supports[filled]
+    parts = values.reshape(-1), supports.reshape(-1), starts
+    codes = csr_array(parts, shape=(len(counts), n_atoms))
+    codes.has_sorted_indices = True
     return codes

@@ -1,6 +1,8 @@
 """Callbacks, words, and a clean state when `fit` is interrupted."""
 
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -204,7 +206,7 @@ def test_an_error_leaves_the_earlier_model():
 
 def test_verbose_tells_of_folds_and_the_time_left(capsys):
     make(KernelDictionaryClassifier, "collaborative", verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    lines = [line for line in capsys.readouterr().out.splitlines() if "compiled" not in line]
     assert len(lines) == 3 + outoffold.N_FOLDS
     pattern = r"\[KernelDictionaryClassifier\] (.*); [\d.]+ s, about ([\d.]+) s left"
     words, left = zip(*(re.fullmatch(pattern, line).groups() for line in lines), strict=True)
@@ -224,3 +226,18 @@ def test_callbacks_of_scikit_learn_are_asked_for_where_it_is_too_old(monkeypatch
     model = make(DictionaryClassifier)
     assert not hasattr(model, "set_callbacks")
     assert make_pipeline(Normalizer(), model).fit(X, y).score(X, y) > 0.9
+
+
+def test_verbose_says_that_code_is_compiled_once_per_process():
+    code = """
+import numpy as np
+from kerndict import DictionaryClassifier
+X, y = np.eye(8), np.repeat([0, 1], 4)
+for _ in range(2):
+    DictionaryClassifier(2, 1, n_iter=1, decision="residual", verbose=1).fit(X, y)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "loading compiled code" in lines[0]
+    assert sum("compiled" in line for line in lines) == 1
+    assert len(lines) == 3

@@ -109,3 +109,14 @@ def test_classes_without_anything_in_common_need_no_penalty():
         data, np.repeat([0, 1], 12)
     )
     assert model.incoherence_ == 0
+
+
+def test_of_many_classes_those_with_several_samples_are_drawn():
+    labels = np.r_[np.arange(350), np.repeat(np.arange(350, 700), 2)]
+    rows, counts = draw_rows(labels, np.random.RandomState(0))
+    assert (counts == 2).all()
+    assert len(rows) <= MAX_ROWS
+
+
+def test_rows_that_do_not_differ_have_the_width_one():
+    assert choose_width(np.ones((8, 3)), np.repeat([0, 1], 4), np.random.RandomState(0)) == 1.0

@@ -31,11 +31,11 @@ def textbook(ridge):
         x = np.linalg.solve(G + ridge * np.eye(12), ALL.T @ y)
         for c in range(3):
             own = x[bounds[c] : bounds[c + 1]]
-            left[t, c] = -np.log(np.sum((y - D[c] @ own) ** 2))
-            spent[t, c] = np.log(own @ own)
+            left[t, c] = -np.log(np.sum((y - D[c] @ own) ** 2) / (y @ y))
+            spent[t, c] = np.log(own @ own / (y @ y))
             b = D[c].T @ y
             o = y @ y - b @ np.linalg.solve(BLOCKS[c] + OWN_RIDGE * np.eye(len(b)), b)
-            alone[t, c] = -np.log(o)
+            alone[t, c] = -np.log(o / (y @ y))
     return left, spent, alone
 
 
@@ -61,11 +61,11 @@ def test_scores_weigh_all_features():
 def test_without_the_diagonal_the_span_takes_its_place():
     inverse = np.linalg.inv(G + 0.1 * np.eye(12))
     own, weights = own_inverses(BLOCKS), np.array([2.0, 0.5, 0.3])
-    rest = (weights, np.zeros(3), np.empty(0), pseudo_inverse(G))
+    rest = (weights, np.zeros(3), np.empty(0), pseudo_inverse(G, np.dtype(float)))
     rule = CollaborativeRule(inverse, BLOCKS, own, *rest)
     close(rule.scores(B, None), rule.scores(B, ENERGY), 1e-7)
     twins = np.hstack([ALL[:, :4], ALL[:, :4]])  # a Gram matrix without an inverse
-    span = pseudo_inverse(twins.T @ twins)
+    span = pseudo_inverse(twins.T @ twins, np.dtype(float))
     projection = np.linalg.pinv(twins) @ Y
     energy = np.sum((twins @ projection) ** 2, axis=0)
     close(np.sum((Y.T @ twins @ span) * (Y.T @ twins), axis=1), energy)
@@ -74,9 +74,8 @@ def test_without_the_diagonal_the_span_takes_its_place():
 def test_typicality_is_a_p_value_of_the_winners_strangeness():
     inverse, own = np.linalg.inv(G + 0.1 * np.eye(12)), own_inverses(BLOCKS)
     weights, offsets = np.array([2.0, 0.5, 0.3]), np.array([0.3, 0.0, -0.2])
-    r, q, o = (np.exp(sign * f) for sign, f in zip((-1, 1, -1), textbook(0.1), strict=True))
-    r, q, o = (part / ENERGY[:, None] for part in (r, q, o))  # of signals of unit energy
-    strange = np.min(2 * np.log(r) - 0.5 * np.log(q) + 0.3 * np.log(o) - offsets, axis=1)
+    left, spent, alone = textbook(0.1)
+    strange = -np.max(2 * left + 0.5 * spent + 0.3 * alone + offsets, axis=1)
     known = np.sort(strange[::2] - 1e-9)
     rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, known)
     expected = [(1 + sum(known >= s)) / 11 for s in strange]

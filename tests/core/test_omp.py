@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import oracles
 import pytest
@@ -5,7 +7,7 @@ from conftest import TOLERANCE, close, unit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kerndict.core.omp import dense_codes, omp_energies
+from kerndict.core.omp import dense_codes, omp_codes, omp_energies
 
 
 def problem(seed, m, n, N, dtype=np.float64):
@@ -123,3 +125,88 @@ def test_zero_atoms_are_never_selected():
     X = codes(Y, D, 8)
     assert not X[2].any()
     close(np.delete(X, 2, axis=0), codes(Y, np.delete(D, 2, axis=1), 7))
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 90), s=st.integers(1, 12), scaled=st.booleans())
+def test_random_dictionaries_give_the_codes_of_the_textbook(seed, n, s, scaled):
+    rng = np.random.default_rng(seed)
+    D = unit(rng.standard_normal((30, n)))
+    if scaled:
+        D *= 10.0 ** rng.uniform(-1, 1, n)
+    Y = rng.standard_normal((30, 3))
+    close(codes(Y, D, s), oracles.omp(Y, D, s))
+
+
+def mixed(dtype, n=43):
+    """Return signals that stop early, tie, meet dependent atoms, or go all the way."""
+    Y, D = problem(9, 25, n, 23, dtype)
+    D[:, 7] = D[:, 3]
+    D[:, 11] = D[:, 4] * dtype(1 + 1e-7)
+    D[:, 12] = 0
+    Y[:, 2] = 0
+    Y[:, 5] = 3 * D[:, 7]
+    Y[:, 8] = D[:, 1] - D[:, 20]
+    Y[:, 22] = D[:, 4]
+    return Y.T @ D, (D.T.astype(float) @ D.astype(float)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_code_does_not_depend_on_its_neighbours(dtype):
+    B, G = mixed(dtype)
+    whole = [*omp_codes(B, G, 9), omp_energies(B, G, 9)]
+    order = np.random.default_rng(0).permutation(len(B))
+    for rows in ([0], [5, 2], slice(1, None), slice(None, None, -1), order, np.repeat(order, 2)):
+        for part in (B[rows], np.asfortranarray(B[rows]), B.repeat(2, axis=1)[rows, ::2]):
+            some = [*omp_codes(part, G, 9), omp_energies(part, G, 9)]
+            for actual, expected in zip(some, whole, strict=True):
+                np.testing.assert_array_equal(actual, expected[rows])
+
+
+def test_a_code_does_not_depend_on_threads():
+    B, G = mixed(np.float64)
+    expected = omp_codes(B, G, 9)
+    with ThreadPoolExecutor(4) as pool:
+        for codes in pool.map(lambda _: omp_codes(B, G, 9), range(40)):
+            for a, b in zip(codes, expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_supports_ascend():
+    B, G = mixed(np.float64)
+    counts, supports, values = omp_codes(B, G, 9)
+    assert counts.min() == 0
+    assert counts.max() == 9
+    for count, support, value in zip(counts, supports, values, strict=True):
+        assert (np.diff(support[:count]) > 0).all()
+        assert value[:count].all()
+        assert not value[count:].any()
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 60),
+    s=st.integers(1, 15),
+    rank=st.integers(1, 12),
+    shift=st.sampled_from([0, 1e-14, 1e-9]),
+    scaled=st.booleans(),
+    possible=st.booleans(),
+)
+def test_ties_and_dependent_atoms_go_as_documented(seed, n, s, rank, shift, scaled, possible):
+    # Small integers: many atoms tie, exactly or nearly, and many are dependent.  Correlations
+    # that no signal has let dependent atoms be the highest.
+    rng = np.random.default_rng(seed)
+    D = rng.integers(-1, 2, (rank, n)) * (2.0 ** rng.integers(-3, 4, n) if scaled else 1.0)
+    b = rng.integers(-9, 10, rank) @ D if possible else rng.integers(-9, 10, n).astype(float)
+    b *= 1 + shift * rng.standard_normal(n)
+    counts, supports, _ = omp_codes(b[None], D.T @ D, s)
+    assert set(supports[0, : counts[0]]) == set(oracles.gram_omp(b, D.T @ D, s))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 16, 40, 48, 65])
+def test_no_atom_beyond_the_last_is_read(n):
+    Y, D = problem(10, 70, n, 3)
+    huge = np.full((3, n + 40), np.inf)
+    huge[:, :n] = Y.T @ D
+    np.testing.assert_array_equal(
+        dense_codes(huge[:, :n], D.T @ D, 5), dense_codes(huge[:, :n].copy(), D.T @ D, 5)
+    )

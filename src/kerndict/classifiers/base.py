@@ -24,7 +24,12 @@ from kerndict._validation import (
 from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
-from kerndict.core.collaborative import CollaborativeRule, own_inverses, pseudo_inverse
+from kerndict.core.collaborative import (
+    CollaborativeRule,
+    own_inverses,
+    pseudo_inverse,
+    ridge_inverse,
+)
 from kerndict.core.learn import balanced_gamma, encode, learn
 from kerndict.core.problem import Problem
 from kerndict.core.start import (
@@ -191,23 +196,24 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     ) -> None:
         """Choose the ridge and the weights of the collaborative rule out of fold."""
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        choice = choose_rule(self._plain, X, labels, ridges, rng, progress.fold)
+        energy_known = self._known_diagonal(X[:1]) is not None
+        choice = choose_rule(self._plain, X, labels, ridges, rng, progress.fold, energy_known)
         self.ridge_, self.rule_weights_, self.rule_offsets_, known = choice
-        unknown = self._known_diagonal(X[:1]) is None
-        inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
         self._rule = CollaborativeRule(
-            inverse.astype(self._dtype),
+            ridge_inverse(G, self.ridge_, self._dtype),
             self._grams,
             own_inverses(self._grams),
             self.rule_weights_,
             self.rule_offsets_,
             known,
-            pseudo_inverse(G).astype(self._dtype) if unknown else None,
+            None if energy_known else pseudo_inverse(G, self._dtype),
         )
 
     def _plain(self) -> Self:
         """Return an unfitted copy with the residual rule, for the folds."""
         plain = clone(self).set_params(decision="residual", verbose=0, random_state=0)
+        if not isinstance(self.init, str):  # its shapes are those of the whole fit
+            plain.set_params(init="pivoted")
         plain.__dict__.pop("_skl_callbacks", None)  # those that want to hear of folds are passed on
         plain._in_fold = True
         return plain
@@ -221,7 +227,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         elif isinstance(self.n_atoms, Integral):
             n_atoms = np.full(len(sizes), int(self.n_atoms))
         else:
-            n_atoms = np.ceil(self.n_atoms * sizes - 1e-9).astype(np.int64)
+            n_atoms = np.maximum(1, np.ceil(self.n_atoms * sizes - 1e-9)).astype(np.int64)
         if self.n_nonzero_coefs is None:
             return n_atoms, np.maximum(1, n_atoms // 2)
         return n_atoms, np.full(len(sizes), int(self.n_nonzero_coefs))
@@ -230,8 +236,10 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         check_atoms(self.n_atoms)
         if self.n_nonzero_coefs is not None:
             check_count("n_nonzero_coefs", self.n_nonzero_coefs, 1)
-        if self.ridge != "auto":
+        if not isinstance(self.ridge, str):
             check_real("ridge", self.ridge, 0, strict=True)
+        elif self.ridge != "auto":
+            raise ValueError(f"ridge={self.ridge!r} is not known: use 'auto' or a number > 0.")
         check_count("n_iter", self.n_iter, 0)
         check_real("incoherence", self.incoherence, 0)
         check_choice("incoherence_scale", self.incoherence_scale, INCOHERENCE_SCALES)
@@ -251,10 +259,12 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     def _warn_if_spanning(
         self, problem: Problem, sizes: NDArray, n_atoms: NDArray, sparsity: NDArray
     ) -> None:
-        if self.n_nonzero_coefs is None:  # automatic values are chosen below the rank
+        if self.decision != "residual" or self.n_nonzero_coefs is None:
             return
-        several = np.flatnonzero(sizes > 1).tolist()
-        ranks = [problem.rank(i) for i in several]
+        several = np.flatnonzero(sizes > 1)
+        if self.n_atoms is None:  # nobody chose them
+            several = several[n_atoms[several] >= sparsity[several]]
+        ranks = [problem.rank(int(i)) for i in several]
         reaches = np.minimum(n_atoms, sparsity)[several]
         spanned = int(np.sum(reaches >= ranks))
         if spanned and 2 * spanned >= len(ranks):

@@ -22,9 +22,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     As :class:`DictionaryClassifier`, in the feature space of a kernel: atoms are
     combinations of the mapped training samples of their class.
 
-    `fit` holds one kernel matrix of all training samples, n_samples², and terms of
-    lower order.  `predict` computes the kernel in chunks within scikit-learn's
-    ``working_memory``.
+    `fit` holds one kernel matrix of all training samples, n_samples², and a few matrices of
+    the size of each class; with the collaborative rule, afterwards, a few of the size of all
+    atoms.  `predict` computes the kernel in chunks within scikit-learn's ``working_memory``.
 
     Parameters
     ----------
@@ -47,9 +47,10 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
     decision : {"collaborative", "residual"}, default="collaborative"
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
-        what each class leaves of it and spends on it is weighed into probabilities; the
-        ridge and the weights are fitted out of fold, which costs five more fits.
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
+        each class leaves of it, spends on it and would leave on its own is weighed into
+        probabilities, with an offset per class.  The ridge, the weights and the offsets are
+        fitted out of fold, which costs five more fits.
         ``"residual"``: the class with the smallest residual wins, Eq. (20).
     n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
@@ -200,17 +201,22 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if kernel.name == "rbf":
             fitted["sigma_"] = kernel.sigma
         if kernel.name == "precomputed":
-            K = self._grouped(X, order)
             fitted["X_fit_"] = None
-            self._check_symmetric(K)
+            self._check_kernel(X)
+            panels = [X[np.ix_(order, part)] for part in np.split(order, np.cumsum(sizes)[:-1])]
         else:
             fitted["X_fit_"] = X = X[order]
-            K = kernel.matrix(X, X)
             if callable(kernel.name):
-                self._check_symmetric(K)
-        fitted["_training_diagonal"] = _constant(np.diagonal(K))
+                K = kernel.matrix(X, X)
+                self._check_kernel(K)
+                ends = np.cumsum(sizes).tolist()
+                panels = [K[:, end - n : end].copy() for n, end in zip(sizes, ends, strict=True)]
+                del K
+            else:
+                panels = kernel.panels(X, sizes.tolist())
+        fitted["_training_diagonal"] = _constant(_diagonal_of(panels))
         try:
-            return KernelProblem(K, sizes.tolist()), fitted
+            return KernelProblem(panels), fitted
         except NotPositiveSemidefinite as error:
             remedy = {
                 "rbf": "The features are too large for sigma: centre or scale them.",
@@ -236,15 +242,12 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             shift = distance_shift(X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
-    def _grouped(self, K: NDArray, order: NDArray) -> NDArray:
+    def _check_kernel(self, K: NDArray) -> None:
         if K.shape[0] != K.shape[1]:
             raise ValueError(
                 "kernel='precomputed' needs the square kernel matrix of the training samples, "
                 f"got X of shape {K.shape}: give K(X_train, X_train)."
             )
-        return K[np.ix_(order, order)]
-
-    def _check_symmetric(self, K: NDArray) -> None:
         blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
         worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
         rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
@@ -284,7 +287,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _row_bytes(self) -> int:
         copies = 2 if callable(self._kernel.name) else 1
-        entries = copies * len(self.fit_indices_) + 4 * int(self.n_atoms_.sum())
+        entries = copies * len(self.fit_indices_) + self._row_entries()
         return self._dtype.itemsize * entries
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
@@ -297,8 +300,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _plain(self) -> Self:
         copy = super()._plain()
-        if not isinstance(self.init, str):  # its rows are those of the whole class
-            copy.set_params(init="pivoted")
         if self._kernel.name == "rbf":
             copy.set_params(sigma=self._kernel.sigma)
         return copy
@@ -319,6 +320,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
+
+
+def _diagonal_of(panels: list[NDArray]) -> NDArray:
+    starts = np.cumsum([0] + [panel.shape[1] for panel in panels])
+    return np.concatenate([panel[a:].diagonal() for panel, a in zip(panels, starts, strict=False)])
 
 
 def _constant(diagonal: NDArray) -> float | None:

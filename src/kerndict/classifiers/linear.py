@@ -19,8 +19,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     """Classification with incoherent dictionary learning (IDL), linear.
 
     Every class learns a dictionary that represents its samples by few atoms; a penalty
-    keeps the dictionaries of different classes apart.  A sample belongs to the class
-    whose atoms leave the smallest residual.
+    can keep the dictionaries of different classes apart.  A sample belongs to the class
+    whose atoms explain it best.
 
     The model is linear through the origin: it tells directions apart, not positions.
     It suits many features (faces, spectra, histograms) and cannot separate blobs in two
@@ -48,9 +48,10 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
     decision : {"collaborative", "residual"}, default="collaborative"
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
-        what each class leaves of it and spends on it is weighed into probabilities; the
-        ridge and the weights are fitted out of fold, which costs five more fits.
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
+        each class leaves of it, spends on it and would leave on its own is weighed into
+        probabilities, with an offset per class.  The ridge, the weights and the offsets are
+        fitted out of fold, which costs five more fits.
         ``"residual"``: the class with the smallest residual wins, Eq. (2).
     n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
@@ -61,8 +62,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         random combinations of them), Gaussian atoms, or one array (n_features, n_atoms) per
         class in the order of `classes_`.  Atoms are always normalised.
     random_state : int, RandomState instance or None, default=None
-        Draws the initial atoms, and with ``atom_update="power"`` the replacements of
-        unused ones.
+        Deals the folds of the collaborative rule, draws initial atoms, and with
+        ``atom_update="power"`` the replacements of unused ones.
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
@@ -141,8 +142,13 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     def _check_squares(self, X: NDArray) -> None:
         with np.errstate(over="ignore"):
-            finite = np.isfinite(_LINEAR.diagonal(X)).all()
-        if not finite:
+            squares = _LINEAR.diagonal(X)
+        if np.abs(X).max(initial=0) > 0 and squares.max() < np.finfo(X.dtype).tiny:
+            raise ValueError(
+                f"X holds values up to {np.abs(X).max():.3g} only, whose squares underflow "
+                f"{X.dtype}: scale the features up."
+            )
+        if not np.isfinite(squares).all():
             raise ValueError(
                 f"X holds values up to {np.abs(X).max():.3g}, whose squares overflow {X.dtype}: "
                 "scale the features down."
@@ -158,7 +164,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
             yield X, D, G
 
     def _row_bytes(self) -> int:
-        return self._dtype.itemsize * 4 * int(self.n_atoms_.sum())
+        return self._dtype.itemsize * self._row_entries()
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
         return _LINEAR.diagonal(X)

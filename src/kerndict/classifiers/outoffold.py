@@ -15,7 +15,6 @@ from kerndict.core.collaborative import (
     pseudo_inverse,
     ridge_path,
     spanned_energy,
-    strangeness,
     weigh,
 )
 from kerndict.exceptions import SpanWarning
@@ -56,6 +55,7 @@ def choose_rule(
     ridges: Sequence[float],
     rng: np.random.RandomState,
     watch: Callable[[Any], AbstractContextManager[None]],
+    energy_known: bool,
 ) -> Choice:
     """Choose the ridge, the weights and the offsets by the out-of-fold log-loss.
 
@@ -65,9 +65,10 @@ def choose_rule(
     X, labels : training rows (a kernel matrix, if precomputed) and class indices
     ridges : candidates
     watch : surrounds the fit of each fold's classifier
+    energy_known : whether k(y, y) of new samples is known; judged once, for all folds
     """
-    paths: list[list[tuple[NDArray, NDArray]]] = []
-    alone, truths, energies = [], [], []
+    paths: list[list[tuple[NDArray, ...]]] = []  # in single precision: they are many
+    alone, truths = [], []
     folds = deal(labels, rng)
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -79,24 +80,26 @@ def choose_rule(
             model.fit(model._rows(X, train, train), labels[train])
         held_out = model._rows(X, test, train)
         B, G = model._correlations(held_out), model._gram
-        diagonal = model._known_diagonal(held_out)
+        diagonal = model._known_diagonal(held_out) if energy_known else None
         if diagonal is None:
-            diagonal = spanned_energy(B, pseudo_inverse(G))
-        paths.append(ridge_path(B, G, model._grams, diagonal, ridges))
+            diagonal = spanned_energy(B, pseudo_inverse(G, B.dtype))
+        kept = diagonal > 0  # a signal without energy is like all classes
+        B, diagonal = B[kept], diagonal[kept]
+        path = ridge_path(B, G, model._grams, diagonal, ridges)
+        paths.append([tuple(f.astype(np.float32) for f in features) for features in path])
         alone.append(own_feature(B, own_inverses(model._grams), diagonal))
-        truths.append(labels[test])
-        energies.append(diagonal)
-    if not paths:  # one sample per class: nothing can be held out
+        truths.append(labels[test][kept])
+    if not sum(map(len, truths)):  # one sample per class: nothing can be held out
         return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(len(labels)), np.empty(0))
-    truth, energy = np.concatenate(truths), np.concatenate(energies)
+    truth, third = np.concatenate(truths), np.vstack(alone)
+    start = None
     best = np.inf
     for k, ridge in enumerate(ridges):
-        features = [np.vstack([path[k][part] for path in paths]) for part in (0, 1)]
-        features.append(np.vstack(alone))
-        weights, offsets, loss = fit_weights(features, truth)
+        both = (np.vstack([path[k][part] for path in paths]) for part in (0, 1))
+        features = [*(f.astype(np.float64) for f in both), third.astype(np.float64, copy=False)]
+        weights, offsets, loss = fit_weights(features, truth, start)
+        start = np.r_[weights, offsets]  # neighbours on the path have similar ones
         if loss < best:
-            scores = weigh(features, weights, offsets, energy)
-            strange = strangeness(scores, weights, energy)
-            known = np.sort(strange[np.isfinite(strange)])
+            known = np.sort(-weigh(features, weights, offsets).max(axis=1))
             best, choice = loss, Choice(ridge, weights, offsets, known)
     return choice

@@ -27,7 +27,13 @@ _CHUNK_ROWS = 2048
 
 def _is_collaborative(model: Any) -> bool:
     """Tell whether there are probabilities and typicality; the error says how to get them."""
-    if model.decision != "collaborative":
+    fitted = vars(model).get("classes_") is not None
+    if fitted and model._rule is None:
+        raise AttributeError(
+            "this model was fitted with decision='residual', which has neither probabilities nor "
+            "typicality: fit it with decision='collaborative'."
+        )
+    if not fitted and model.decision != "collaborative":
         raise AttributeError(
             f"decision={model.decision!r} has neither probabilities nor typicality: use "
             "decision='collaborative'."
@@ -40,6 +46,7 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     n_jobs: Any
     classes_: NDArray
+    n_atoms_: NDArray
     _dtype: np.dtype
     _sparsity: NDArray
     _rule: CollaborativeRule | None
@@ -51,6 +58,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _row_bytes(self) -> int:
         """Return the memory that prediction takes per row."""
+
+    def _row_entries(self) -> int:
+        """Return the numbers per row that both rules take, correlations and features."""
+        return 4 * int(self.n_atoms_.sum()) + 8 * len(self.n_atoms_)
 
     @abstractmethod
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
@@ -137,10 +148,12 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _scores(self, X: ArrayLike) -> NDArray:
-        X = self._check_rows(X)
+        return self._in_chunks(self._settled, self._check_rows(X))
+
+    def _settled(self, X: NDArray) -> NDArray:
         if self._rule is None:
-            return settle_ties(self._in_chunks(self._energies, X))
-        return settle_scores(self._in_chunks(self._rule_scores, X))
+            return settle_ties(self._energies(X))
+        return settle_scores(self._rule_scores(X))
 
     @available_if(_is_collaborative)
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
@@ -169,7 +182,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`; a row of zeros gets equal ones.
+            In the order of `classes_`; a row of zeros gets equal ones.  They are calibrated
+            out of fold, except where every class has a single training sample.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -227,9 +241,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
             Ties go to the first class.
         """
-        scores = self.decision_function(X)
-        winners = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[self._in_chunks(self._winners, self._check_rows(X))]
+
+    def _winners(self, X: NDArray) -> NDArray:
+        return self._settled(X).argmax(axis=1)
 
     def explain(
         self, X: ArrayLike, diagonal: ArrayLike | None = None, n_samples: int = 5

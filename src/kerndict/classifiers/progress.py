@@ -16,6 +16,8 @@ from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
 
+from kerndict.core.sweep import sweep
+
 
 def _callbacks_exist(_: Any) -> bool:
     if find_spec("sklearn.callback") is None:
@@ -99,6 +101,12 @@ class Progress:
         self._fit.call_on_fit_task_begin(estimator=model, **self._data)
         self._learn = self._fit
         self._begin = self._begin_folds = time.perf_counter()
+        if model.verbose and not sweep.signatures:
+            print(
+                f"[{type(model).__name__}] loading compiled code; the first fit on a machine "
+                "compiles it, some ten seconds",
+                flush=True,
+            )
 
     @contextmanager
     def learning(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
     """
     median = median_distance(X, rng)
     rows, sizes = draw_rows(labels, rng)
-    if sizes.max() < 2:  # nothing explains a sample that is left out
+    if sizes.max(initial=0) < 2:  # nothing explains a sample that is left out
         return median
     Z = X[rows].astype(np.float64)
     Z = (Z - Z.mean(axis=0)) / median
@@ -32,6 +32,8 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
         leave_one_out_loss(Kernel("rbf", width).matrix(Z, Z), sizes.tolist(), RIDGES)
         for width in WIDTHS
     ]
+    if np.ptp(losses) == 0:  # rows that do not differ
+        return median
     return WIDTHS[int(np.argmin(losses))] * median
 
 
@@ -39,13 +41,17 @@ def draw_rows(labels: NDArray, rng: np.random.RandomState) -> tuple[NDArray, NDA
     """Draw samples grouped by class, and how many of each class.
 
     Few classes give more samples each; of many classes some are drawn, since samples that
-    lie as densely as in training tell more than all classes, thinned out.
+    lie as densely as in training tell more than all classes, thinned out.  Of more samples
+    than fit, those alone in their class are left out.
     """
     sizes = np.bincount(labels)
     if len(labels) <= MAX_ROWS:
         return np.argsort(labels, kind="stable"), sizes
-    dense = int(np.minimum(sizes, ROWS_PER_CLASS).mean())
-    count = int(np.clip(MAX_ROWS // dense, 2, len(sizes)))
-    drawn = np.sort(rng.permutation(len(sizes))[:count])
+    several = np.flatnonzero(sizes > 1)
+    if not len(several):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    dense = int(np.minimum(sizes[several], ROWS_PER_CLASS).mean())
+    count = int(np.clip(MAX_ROWS // dense, 2, len(several)))
+    drawn = np.sort(rng.permutation(several)[:count])
     rows = [rng.permutation(np.flatnonzero(labels == c))[: MAX_ROWS // count] for c in drawn]
     return np.concatenate(rows), np.array([len(part) for part in rows])

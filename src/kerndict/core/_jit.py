@@ -5,3 +5,9 @@ from typing import Any
 #: Cached on disk, free of the interpreter lock, sums in any order (so that they can be
 #: vectorised); infinities and NaN keep their meaning.
 JIT: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"reassoc", "contract"}}
+
+#: The same with every operation as written, and division by zero as in NumPy.
+ORDERED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+#: For parts of a loop that are worth a copy at every call.
+INLINE: dict[str, Any] = {**ORDERED, "forceinline": True}

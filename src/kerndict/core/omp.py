@@ -23,104 +23,22 @@ All is relative, so supports do not change when signals or atoms are rescaled.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from kerndict.core._jit import JIT
-
-
-@njit(**JIT)
-def _pursue(b, G, s, tau, delta, alpha, p, Q, c, support):  # type: ignore[no-untyped-def]
-    """Select at most s atoms for one signal; return how many.
-
-    ``alpha`` holds the correlations of the residual, ``p`` the squared distances of
-    the atoms to the span of the selected ones.
-    """
-    n = b.shape[0]
-    zero = tau - tau  # in the precision at hand
-    level = zero
-    for j in range(n):
-        alpha[j] = b[j]
-        p[j] = G[j, j]
-        if p[j] > 0:
-            level = max(level, abs(b[j]) / np.sqrt(p[j]))
-    level *= tau
-
-    for k in range(s):
-        height = zero
-        for j in range(n):
-            if p[j] > delta * G[j, j] and abs(alpha[j]) > level * np.sqrt(G[j, j]):
-                height = max(height, abs(alpha[j]))
-        if height == 0:
-            return k
-        best = 0
-        while not (
-            p[best] > delta * G[best, best]
-            and abs(alpha[best]) >= height - level * np.sqrt(G[best, best])
-        ):
-            best += 1
-
-        # q_k = (G[:, best] - sum_l Q[l, best] Q[l]) / pivot
-        q = Q[k]
-        for j in range(n):
-            q[j] = G[best, j]
-        for i in range(k):
-            weight = Q[i, best]
-            for j in range(n):
-                q[j] -= weight * Q[i, j]
-        pivot = np.sqrt(p[best])
-        ck = alpha[best] / pivot
-        for j in range(n):
-            q[j] /= pivot
-            alpha[j] -= ck * q[j]
-            p[j] -= q[j] * q[j]
-        p[best] = 0
-        c[k] = ck
-        support[k] = best
-    return s
-
-
-@njit(**JIT)
-def _codes(B, G, s, tau, delta, counts, supports, values):  # type: ignore[no-untyped-def]
-    n = B.shape[1]
-    alpha, p, c = np.empty(n, B.dtype), np.empty(n, B.dtype), np.empty(s, B.dtype)
-    Q = np.empty((s, n), B.dtype)
-    for t in range(B.shape[0]):
-        support, x = supports[t], values[t]
-        size = _pursue(B[t], G, s, tau, delta, alpha, p, Q, c, support)
-        for k in range(size - 1, -1, -1):
-            rest = c[k]
-            for i in range(k + 1, size):
-                rest -= Q[k, support[i]] * x[i]
-            x[k] = rest / Q[k, support[k]]
-        counts[t] = size
-
-
-@njit(**JIT)
-def _energies(B, G, s, tau, delta, energies):  # type: ignore[no-untyped-def]
-    n = B.shape[1]
-    alpha, p, c = np.empty(n, B.dtype), np.empty(n, B.dtype), np.empty(s, B.dtype)
-    Q = np.empty((s, n), B.dtype)
-    support = np.empty(s, np.int32)
-    for t in range(B.shape[0]):
-        size = _pursue(B[t], G, s, tau, delta, alpha, p, Q, c, support)
-        total = tau - tau
-        for k in range(size):
-            total += c[k] * c[k]
-        energies[t] = total
+from kerndict.core.pursuit import codes, energies, plan
 
 
 def _prepare(B: NDArray, G: NDArray, s: int) -> tuple:
     eps = np.finfo(B.dtype).eps
     dependent = eps ** (2 / 3) if B.dtype == np.float64 else eps ** (1 / 2)
     tau, delta = B.dtype.type(eps ** (3 / 4)), B.dtype.type(dependent)
-    return (
-        np.ascontiguousarray(B),
-        np.ascontiguousarray(G, dtype=B.dtype),
-        min(s, len(G)),
-        tau,
-        delta,
-    )
+    shape, size = plan(len(G), min(s, len(G)), B.dtype)
+    space, chosen = np.zeros(size, B.dtype), np.zeros(2 * shape.s, np.int32)
+    G = np.ascontiguousarray(G, dtype=B.dtype)
+    if B.flags.f_contiguous:
+        return B.T.reshape(-1), len(B), 1, len(B), G, shape, tau, delta, space, chosen
+    rows = np.ascontiguousarray(B).reshape(-1)
+    return rows, len(B), len(G), 1, G, shape, tau, delta, space, chosen
 
 
 def omp_codes(B: NDArray, G: NDArray, s: int) -> tuple[NDArray, NDArray, NDArray]:
@@ -135,23 +53,22 @@ def omp_codes(B: NDArray, G: NDArray, s: int) -> tuple[NDArray, NDArray, NDArray
     Returns
     -------
     counts : (N,), the nonzeros of each code
-    supports, values : (N, min(s, n)), the atoms in order of selection and their
+    supports, values : (N, min(s, n)), the atoms in ascending order and their
         coefficients; row t is filled up to ``counts[t]``
     """
-    B, G, s, tau, delta = _prepare(B, G, s)
-    counts = np.zeros(len(B), np.int32)
-    supports = np.zeros((len(B), s), np.int32)
-    values = np.zeros((len(B), s), B.dtype)
-    _codes(B, G, s, tau, delta, counts, supports, values)
+    prepared = _prepare(B, G, s)
+    N, s = len(B), min(s, len(G))
+    counts = np.zeros(N, np.int32)
+    supports, values = np.zeros((N, s), np.int32), np.zeros((N, s), B.dtype)
+    codes(*prepared, counts, supports, values)
     return counts, supports, values
 
 
 def omp_energies(B: NDArray, G: NDArray, s: int) -> NDArray:
     """Return the energy ``y'y - |y - D x|^2`` that OMP explains of each signal."""
-    B, G, s, tau, delta = _prepare(B, G, s)
-    energies = np.zeros(len(B), B.dtype)
-    _energies(B, G, s, tau, delta, energies)
-    return energies
+    explained = np.zeros(len(B), B.dtype)
+    energies(*_prepare(B, G, s), explained)
+    return explained
 
 
 def dense_codes(B: NDArray, G: NDArray, s: int) -> NDArray:
