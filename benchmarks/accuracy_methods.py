@@ -106,10 +106,14 @@ class PaperUntrained(Paper):
 
 
 class Calibrated(Method):
-    """Decisions of a margin classifier as they are, and sigmoid-calibrated probabilities."""
+    """Decisions of a margin classifier as they are, and calibrated probabilities."""
+
+    method = "sigmoid"
 
     def calibrate(self, model, X, y):
-        calibrated = CalibratedClassifierCV(model, ensemble=False, cv=folds(self.seed))
+        calibrated = CalibratedClassifierCV(
+            model, method=self.method, ensemble=False, cv=folds(self.seed)
+        )
         self.calibrated_ = calibrated.fit(X, y)
         self.model_ = calibrated.calibrated_classifiers_[0].estimator
         return self.model_
@@ -138,6 +142,12 @@ class RBFSVM(Calibrated):
 
     def predict_proba(self, X):
         return super().predict_proba(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
+
+
+class TemperedSVM(RBFSVM):
+    """The same machine, one temperature for the scores of all classes."""
+
+    method = "temperature"
 
 
 class LinearSVM(Calibrated):
@@ -223,6 +233,7 @@ class KernelSRC(Method):
 METHODS = {
     "default": Default,
     "svc": RBFSVM,
+    "svc-temperature": TemperedSVM,
     "linear-svc": LinearSVM,
     "kernel-ridge": LabelRidge,
     "paper": Paper,
@@ -231,4 +242,4 @@ METHODS = {
     "kernel-src": KernelSRC,
 }
 #: Methods without chance: a second seed on the same split would tell nothing.
-CERTAIN = ("svc", "linear-svc", "kernel-ridge", "kernel-src")
+CERTAIN = ("svc", "svc-temperature", "linear-svc", "kernel-ridge", "kernel-src")
