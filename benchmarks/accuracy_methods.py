@@ -213,7 +213,7 @@ class DPL(Method):
 class KernelSRC(Method):
     """Sparse representation over all training samples, from dictlearn."""
 
-    def __init__(self, name="", seed=0, sparsities=(10, 30)):
+    def __init__(self, name="", seed=0, sparsities=(10, 30, 100)):
         super().__init__(name, seed)
         self.sparsities = sparsities
 

@@ -40,9 +40,10 @@ class Results:
         for cell in self.head.pop("cells"):
             self.cells.setdefault((cell["set"], cell["method"]), []).append(cell)
 
-    def values(self, name, method, field):
+    def values(self, name, method, field, seeds=3):
         """Return a field of every seed; of a calibrated peer, its better kind of decision."""
         cells = [c for c in self.cells.get((name, method), []) if field in c]
+        cells = [c for c in cells if c["seed"] <= seeds]
         own = [c[field] for c in cells]
         if field.startswith("accuracy") and own and f"{field}_calibrated" in cells[0]:
             other = [c[f"{field}_calibrated"] for c in cells]
