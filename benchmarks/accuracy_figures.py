@@ -100,29 +100,15 @@ def draw_reliability(path, panels):
         )
         for (title, curves), ax, below in zip(panels, *axes, strict=True):
             ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls=(0, (4, 3)))
+            corner = {"transform": ax.transAxes, "ha": "right", "va": "bottom", "fontsize": 7.5}
+            ax.text(0.98, 0.27, "ECE   log-loss", color="#444444", **corner)
             for k, (label, colour, bins, error, loss) in enumerate(curves):
                 counts, sure, right = np.array(bins, float).T
-                drawn = counts >= 10
-                ax.plot(
-                    sure[drawn],
-                    right[drawn],
-                    "o-",
-                    color=colour,
-                    ms=3.2,
-                    lw=1.3,
-                    label=label,
-                    clip_on=False,
-                )
-                ax.text(
-                    0.97,
-                    0.2 - 0.085 * k,
-                    f"ECE {100 * error:.1f} %   log-loss {loss:.3f}",
-                    color=colour,
-                    ha="right",
-                    va="bottom",
-                    fontsize=7.5,
-                    transform=ax.transAxes,
-                )
+                drawn = counts >= 20
+                line = {"color": colour, "ms": 3.2, "lw": 1.3, "label": label, "clip_on": False}
+                ax.plot(sure[drawn], right[drawn], "o-", **line)
+                text = f"{100 * error:.1f} %      {loss:.3f}"
+                ax.text(0.98, 0.19 - 0.08 * k, text, color=colour, **corner)
                 edges = np.linspace(0, 1, len(counts) + 1)
                 below.stairs(100 * counts / counts.sum(), edges, color=colour, lw=1.2)
             ax.set_title(title)
@@ -135,6 +121,7 @@ def draw_reliability(path, panels):
             below.set_xlabel("largest probability")
         axes[0, 0].set_ylabel("share that is right")
         axes[1, 0].set_ylabel("samples, %")
-        axes[0, 0].legend(frameon=False, loc="upper left", handlelength=1.4, fontsize=8)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
         figure.savefig(path)
         plt.close(figure)

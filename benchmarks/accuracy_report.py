@@ -38,6 +38,12 @@ FIELDS = {
     "log_loss": (1, 3, "log-loss"),
     "calibration_error": (100, 2, "calibration error"),
 }
+RANKS = """Mean ranks by accuracy, 1 is the best. Bars join methods that the Nemenyi test at 5 % does
+not tell apart; a method that was not run on a set ranks last there.
+"""
+RELIABILITY = """Above: how often the most probable class is right, over how probable it was said to
+be, all seeds of a set together, bins of at least 20 samples. Below: how the samples spread.
+"""
 ROWS = """Kernel atoms are combinations of training samples: prediction with the default and with
 the paper's method computes the kernel with all training rows, and the count of atoms is that of
 correlations, codes and Gram matrices. An RBF SVM needs its support vectors only, a linear SVM one
@@ -157,6 +163,7 @@ def report(results):
         "Mean over classes, where they differ in size:\n",
         field_table(results, RANKED, "accuracy_per_class", 100, sets=["caltech101"]),
         "![Mean ranks over the sets](images/accuracy-ranks.png)\n",
+        RANKS,
         "### Where the default is behind\n",
         behind(results),
         "### Log-loss\n",
@@ -164,6 +171,7 @@ def report(results):
         "### Expected calibration error, %\n",
         field_table(results, PROBABLE, "calibration_error", 100, 2, min),
         "![Reliability](images/accuracy-reliability.png)\n",
+        RELIABILITY,
         "### Atoms, support vectors or samples kept\n",
         size_table(results),
         ROWS,
