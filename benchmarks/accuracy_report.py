@@ -38,8 +38,8 @@ FIELDS = {
     "log_loss": (1, 3, "log-loss"),
     "calibration_error": (100, 2, "calibration error"),
 }
-RANKS = """Mean ranks by accuracy, 1 is the best. Bars join methods that the Nemenyi test at 5 % does
-not tell apart; a method that was not run on a set ranks last there.
+RANKS = """Mean ranks by accuracy, 1 is the best. Bars join methods that the Nemenyi test at 5 %
+does not tell apart; a method that was not run on a set ranks last there.
 """
 RELIABILITY = """Above: how often the most probable class is right, over how probable it was said to
 be, all seeds of a set together, bins of at least 20 samples. Below: how the samples spread.

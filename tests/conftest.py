@@ -42,3 +42,8 @@ def toy(n_classes=3, per_class=12, n_features=10, noise=0.3, seed=0):
         X.append(rng.standard_normal((per_class, 3)) @ basis)
     X = np.vstack(X) + noise * rng.standard_normal((n_classes * per_class, n_features))
     return X, np.repeat(np.arange(n_classes), per_class)
+
+
+def panels(K, sizes):
+    """Return a matrix as panels of columns."""
+    return [part.copy() for part in np.split(K, np.cumsum(sizes)[:-1], axis=1)]

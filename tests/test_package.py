@@ -21,7 +21,7 @@ def test_import_brings_nothing_heavy():
     code = "import sys, kerndict; print(sorted({m.split('.')[0] for m in sys.modules}))"
     modules = eval(run_python(code))
     assert "numba" in modules
-    assert not {"matplotlib", "torch", "rich", "pooch"} & set(modules)
+    assert not {"matplotlib", "torch", "rich", "pooch", "safetensors"} & set(modules)
 
 
 def test_public_names():

@@ -4,16 +4,20 @@ from typing import Any
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.coding import batch_omp, sparse_code
-from kerndict.exceptions import SpanWarning
+from kerndict.exceptions import ModelFormatError, SpanWarning
+from kerndict.persistence import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DictionaryClassifier",
     "KernelDictionaryClassifier",
+    "ModelFormatError",
     "SpanWarning",
     "batch_omp",
+    "load",
     "paper_settings",
+    "save",
     "sparse_code",
 ]
 

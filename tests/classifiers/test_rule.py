@@ -8,7 +8,7 @@ import pytest
 from conftest import close, toy
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -188,3 +188,34 @@ def test_the_rule_beats_the_residual_and_is_calibrated_on_digits():
     model.fit(X_train, y_train)
     assert model.score(X_test, y_test) > plain.score(X_test, y_test)
     assert log_loss(y_test, model.predict_proba(X_test)) < 0.12
+
+
+def test_typicality_tells_strangers_and_is_even_on_the_known():
+    data, target = load_digits(return_X_y=True)
+    data = normalize(data)
+    few = target < 6
+    X_train, X_test, y_train, _ = train_test_split(data[few], target[few], random_state=0)
+    model = KernelDictionaryClassifier(random_state=0).fit(X_train, y_train)
+    known, strange = model.typicality(X_test), model.typicality(data[~few])
+    assert known.min() >= 1 / (len(X_train) + 1)
+    assert known.max() <= 1
+    assert abs(np.mean(known < 0.1) - 0.1) < 0.05
+    assert abs(np.mean(known < 0.5) - 0.5) < 0.1
+    assert np.mean(strange < 0.05) > 0.7
+    truth = np.r_[np.ones(len(known)), np.zeros(len(strange))]
+    assert roc_auc_score(truth, np.r_[known, strange]) > 0.95
+
+
+def test_typicality_needs_the_collaborative_rule_and_samples_to_hold_out():
+    assert not hasattr(DictionaryClassifier(decision="residual"), "typicality")
+    single = DictionaryClassifier().fit(np.eye(3), [0, 1, 2])
+    close(single.typicality(np.eye(3)), np.ones(3))
+    zero = DictionaryClassifier(random_state=0).fit(np.vstack([X, 0 * X[:2]]), np.r_[y, 0, 1])
+    assert np.isfinite(zero._rule.known).all()
+    close(zero.typicality(np.zeros((1, 10))), np.full(1, 1 / (len(zero._rule.known) + 1)))
+
+
+def test_folds_of_many_small_classes_do_not_warn():
+    # Two samples per class: in a fold many classes have one.
+    rng = np.random.default_rng(0)
+    KernelDictionaryClassifier().fit(rng.standard_normal((60, 5)), np.repeat(np.arange(30), 2))

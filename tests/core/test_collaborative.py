@@ -51,7 +51,8 @@ def test_features_equal_their_definition():
 def test_scores_weigh_all_features():
     inverse, offsets = np.linalg.inv(G + 0.1 * np.eye(12)), np.array([0.3, 0.0, -0.2])
     own = own_inverses(BLOCKS)
-    rule = CollaborativeRule(inverse, BLOCKS, own, np.array([2.0, 0.5, 0.3]), offsets)
+    weights = np.array([2.0, 0.5, 0.3])
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, np.empty(0))
     left, spent, alone = textbook(0.1)
     close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent + 0.3 * alone + offsets)
     assert not rule.scores(0 * B, 0 * ENERGY).any()
@@ -60,13 +61,30 @@ def test_scores_weigh_all_features():
 def test_without_the_diagonal_the_span_takes_its_place():
     inverse = np.linalg.inv(G + 0.1 * np.eye(12))
     own, weights = own_inverses(BLOCKS), np.array([2.0, 0.5, 0.3])
-    rule = CollaborativeRule(inverse, BLOCKS, own, weights, np.zeros(3), pseudo_inverse(G))
+    rest = (weights, np.zeros(3), np.empty(0), pseudo_inverse(G))
+    rule = CollaborativeRule(inverse, BLOCKS, own, *rest)
     close(rule.scores(B, None), rule.scores(B, ENERGY), 1e-7)
     twins = np.hstack([ALL[:, :4], ALL[:, :4]])  # a Gram matrix without an inverse
     span = pseudo_inverse(twins.T @ twins)
     projection = np.linalg.pinv(twins) @ Y
     energy = np.sum((twins @ projection) ** 2, axis=0)
     close(np.sum((Y.T @ twins @ span) * (Y.T @ twins), axis=1), energy)
+
+
+def test_typicality_is_a_p_value_of_the_winners_strangeness():
+    inverse, own = np.linalg.inv(G + 0.1 * np.eye(12)), own_inverses(BLOCKS)
+    weights, offsets = np.array([2.0, 0.5, 0.3]), np.array([0.3, 0.0, -0.2])
+    r, q, o = (np.exp(sign * f) for sign, f in zip((-1, 1, -1), textbook(0.1), strict=True))
+    r, q, o = (part / ENERGY[:, None] for part in (r, q, o))  # of signals of unit energy
+    strange = np.min(2 * np.log(r) - 0.5 * np.log(q) + 0.3 * np.log(o) - offsets, axis=1)
+    known = np.sort(strange[::2] - 1e-9)
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, known)
+    expected = [(1 + sum(known >= s)) / 11 for s in strange]
+    close(rule.typicality(B, ENERGY), expected)
+    close(rule.typicality(3 * B, 9 * ENERGY), expected)  # the length of a signal says nothing
+    close(rule.typicality(0 * B, 0 * ENERGY), np.full(20, 1 / 11))
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, np.empty(0))
+    close(rule.typicality(B, ENERGY), np.ones(20))
 
 
 def test_signals_without_energy_have_no_features():

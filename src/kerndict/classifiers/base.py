@@ -1,6 +1,6 @@
 """How both classifiers learn."""
 
-import time
+import copy
 import warnings
 from abc import abstractmethod
 from numbers import Integral
@@ -23,6 +23,7 @@ from kerndict._validation import (
 )
 from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
 from kerndict.classifiers.prediction import DictionaryPredictor
+from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.core.collaborative import CollaborativeRule, own_inverses, pseudo_inverse
 from kerndict.core.learn import balanced_gamma, encode, learn
 from kerndict.core.problem import Problem
@@ -47,10 +48,11 @@ INITS = {
 }
 
 
-class BaseDictionaryClassifier(DictionaryPredictor):
+class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
     _in_fold = False  # keeps the Gram matrix of all atoms for the rule, and no trace
+    _gram: NDArray | None
 
     def __init__(
         self,
@@ -111,10 +113,23 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         Returns
         -------
         self : object
+            An error or Ctrl-C leaves it as it was before: fitted to what it was, or not.
         """
+        before = self.__dict__.copy()
+        try:
+            return self._managed(type(self)._fit)(self, X, y)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
+        collaborative = self.decision == "collaborative"
+        progress = Progress(self, N_FOLDS if collaborative else 0, X, y)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        if not self._in_fold:
+            check_classification_targets(y)
         classes, labels, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(classes) < 2:
             raise ValueError(
@@ -130,40 +145,54 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             n_atoms, sparsity = self._sizes(sizes)
             self._start(problem, n_atoms, rng)
             self._warn_if_spanning(problem, sizes, n_atoms, sparsity)
-            gamma = self._gamma(problem, sparsity)
-            codes, trace = self._learn(problem, sparsity, gamma, rng)
+            fitted |= {
+                "classes_": classes,
+                "n_atoms_": n_atoms,
+                "incoherence_": self._gamma(problem, sparsity),
+                "_class_sizes": sizes,
+                "_sparsity": sparsity,
+            }
+            with progress.learning():
+                codes, trace = self._learn(problem, fitted, rng, progress)
 
-        if hasattr(self, "sigma_"):  # of another kernel
-            del self.sigma_
-        for name, value in fitted.items():
-            setattr(self, name, value)
-        self.classes_ = classes
-        self.n_atoms_, self._sparsity = n_atoms, sparsity
-        self.incoherence_ = gamma
-        self._store(problem)
-        self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
-        self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
-        self.n_iter_ = len(trace)
-        self._rule: CollaborativeRule | None = None
-        self._gram = None
-        if self.decision == "collaborative" or self._in_fold:
+        for name in ("sigma_", "ridge_", "rule_weights_", "rule_offsets_"):
+            self.__dict__.pop(name, None)  # of another kernel or rule
+        self._keep(problem, fitted, codes, trace)
+        if collaborative or self._in_fold:
             G = problem.full_gram()
             del problem, fitted  # and with them the kernel matrix
             if self._in_fold:
                 self._gram = G
             else:
                 with threadpool_limits(1, "blas"):
-                    self._fit_rule(X, labels, G, rng)
+                    self._fit_rule(X, labels, G, rng, progress)
+        progress.done()
         return self
 
+    def _keep(self, problem: Problem, fitted: dict[str, Any], codes: list, trace: NDArray) -> None:
+        """Become fitted to what has been learned so far, with the residual rule."""
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        self._dtype = problem.dtype
+        self._store(problem)
+        self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
+        self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
+        self.n_iter_ = len(trace)
+        self._rule: CollaborativeRule | None = None
+        self._gram = None
+
     def _fit_rule(
-        self, X: NDArray, labels: NDArray, G: NDArray, rng: np.random.RandomState
+        self,
+        X: NDArray,
+        labels: NDArray,
+        G: NDArray,
+        rng: np.random.RandomState,
+        progress: Progress,
     ) -> None:
         """Choose the ridge and the weights of the collaborative rule out of fold."""
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        self.ridge_, self.rule_weights_, self.rule_offsets_ = choose_rule(
-            self._plain, X, labels, ridges, rng
-        )
+        choice = choose_rule(self._plain, X, labels, ridges, rng, progress.fold)
+        self.ridge_, self.rule_weights_, self.rule_offsets_, known = choice
         unknown = self._known_diagonal(X[:1]) is None
         inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
         self._rule = CollaborativeRule(
@@ -172,14 +201,16 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             own_inverses(self._grams),
             self.rule_weights_,
             self.rule_offsets_,
+            known,
             pseudo_inverse(G).astype(self._dtype) if unknown else None,
         )
 
     def _plain(self) -> Self:
         """Return an unfitted copy with the residual rule, for the folds."""
-        copy = clone(self).set_params(decision="residual", verbose=0, random_state=0)
-        copy._in_fold = True
-        return copy
+        plain = clone(self).set_params(decision="residual", verbose=0, random_state=0)
+        plain.__dict__.pop("_skl_callbacks", None)  # those that want to hear of folds are passed on
+        plain._in_fold = True
+        return plain
 
     def _sizes(self, sizes: NDArray) -> tuple[NDArray, NDArray]:
         """Return atoms per class and nonzeros per code for classes of the given sizes."""
@@ -239,7 +270,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
                 "classes: a code can then span its whole class, and the residual no longer "
                 f"depends on the dictionary. Give {smaller}more samples per class.",
                 SpanWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def _gamma(self, problem: Problem, sparsity: NDArray) -> float:
@@ -250,36 +281,36 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         return weight * balanced_gamma(problem, sparsity.tolist())
 
     def _learn(
-        self, problem: Problem, sparsity: NDArray, gamma: float, rng: np.random.RandomState
+        self,
+        problem: Problem,
+        fitted: dict[str, Any],
+        rng: np.random.RandomState,
+        progress: Progress,
     ) -> tuple[list, NDArray]:
         """Run the iterations; return the codes (n, N_i) and the trace (n_iter, 2)."""
-        s = sparsity.tolist()
+        s = fitted["_sparsity"].tolist()
         codes: list[NDArray] = []
         trace: list[tuple[float, float]] = []
-        begin = time.perf_counter()
+
+        def state() -> dict[str, Any]:
+            so_far = copy.copy(self)
+            so_far._keep(problem, fitted, codes, np.array(trace))
+            return so_far.__dict__
+
         for step in learn(
             problem,
             s=s,
-            gamma=gamma,
+            gamma=fitted["incoherence_"],
             n_iter=int(self.n_iter),
             exact=self.atom_update == "exact",
             uaksvd=self.coef_update == "uaksvd",
             rng=rng,
         ):
             codes = step.codes
-            if self._in_fold:
-                continue
-            trace.append((step.reconstruction, problem.coherence()))
-            if self.verbose:
-                self._report(len(trace), trace[-1], time.perf_counter() - begin)
+            coherence = np.nan if self._in_fold else problem.coherence()  # a trace nobody reads
+            trace.append((step.reconstruction, coherence))
+            if progress.iteration(*trace[-1], state if self.decision == "residual" else None):
+                break
         if not codes:
             codes = [encode(problem, i, s[i]) for i in range(len(problem.signals))]
         return codes, np.array(trace).reshape(-1, 2)
-
-    def _report(self, done: int, terms: tuple[float, float], seconds: float) -> None:
-        left = seconds / done * (self.n_iter - done)
-        print(
-            f"[{type(self).__name__}] iteration {done}/{self.n_iter}: reconstruction "
-            f"{terms[0]:.6g}, coherence {terms[1]:.6g}; {seconds:.1f} s, {left:.1f} s left",
-            flush=True,
-        )

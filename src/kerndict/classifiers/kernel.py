@@ -66,7 +66,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
-        Print the objective and the time left after every iteration.
+        Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
@@ -200,17 +200,22 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if kernel.name == "rbf":
             fitted["sigma_"] = kernel.sigma
         if kernel.name == "precomputed":
-            K = self._grouped(X, order)
             fitted["X_fit_"] = None
-            self._check_symmetric(K)
+            self._check_kernel(X)
+            panels = [X[np.ix_(order, part)] for part in np.split(order, np.cumsum(sizes)[:-1])]
         else:
             fitted["X_fit_"] = X = X[order]
-            K = kernel.matrix(X, X)
             if callable(kernel.name):
-                self._check_symmetric(K)
-        fitted["_training_diagonal"] = _constant(np.diagonal(K))
+                K = kernel.matrix(X, X)
+                self._check_kernel(K)
+                ends = np.cumsum(sizes).tolist()
+                panels = [K[:, end - n : end].copy() for n, end in zip(sizes, ends, strict=True)]
+                del K
+            else:
+                panels = kernel.panels(X, sizes.tolist())
+        fitted["_training_diagonal"] = _constant(_diagonal_of(panels))
         try:
-            return KernelProblem(K, sizes.tolist()), fitted
+            return KernelProblem(panels), fitted
         except NotPositiveSemidefinite as error:
             remedy = {
                 "rbf": "The features are too large for sigma: centre or scale them.",
@@ -236,15 +241,12 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             shift = distance_shift(X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
-    def _grouped(self, K: NDArray, order: NDArray) -> NDArray:
+    def _check_kernel(self, K: NDArray) -> None:
         if K.shape[0] != K.shape[1]:
             raise ValueError(
                 "kernel='precomputed' needs the square kernel matrix of the training samples, "
                 f"got X of shape {K.shape}: give K(X_train, X_train)."
             )
-        return K[np.ix_(order, order)]
-
-    def _check_symmetric(self, K: NDArray) -> None:
         blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
         worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
         rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
@@ -258,7 +260,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _store(self, problem: Problem) -> None:
         assert isinstance(problem, KernelProblem)
         classes = range(len(problem.signals))
-        self.dual_dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dual_dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         grams = (problem.gram(i, A) for i, A in enumerate(self.dual_dictionaries_))
         self._grams = [G.astype(problem.dtype) for G in grams]
 
@@ -301,6 +305,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             copy.set_params(sigma=self._kernel.sigma)
         return copy
 
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        A = self.dual_dictionaries_[c]
+        start = sum(len(B) for B in self.dual_dictionaries_[:c])
+        return self.fit_indices_[start : start + len(A)], codes @ A.T
+
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:
             return check_diagonal(diagonal, len(X), X.dtype)
@@ -309,9 +318,14 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if self._training_diagonal is None:
             raise ValueError(
                 "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
-                "new samples is unknown. Give it as class_residuals(X, diagonal=...)."
+                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
+
+
+def _diagonal_of(panels: list[NDArray]) -> NDArray:
+    starts = np.cumsum([0] + [panel.shape[1] for panel in panels])
+    return np.concatenate([panel[a:].diagonal() for panel, a in zip(panels, starts, strict=False)])
 
 
 def _constant(diagonal: NDArray) -> float | None:

@@ -66,7 +66,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
-        Print the objective and the time left after every iteration.
+        Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
@@ -77,6 +77,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         The labels.
     dictionaries_ : list of ndarray of shape (n_features, n_atoms)
         The atoms of each class, unit columns.
+    fit_indices_ : ndarray of shape (n_samples,)
+        The rows of `X` grouped by class, in the order of `codes_`.
     codes_ : list of ndarray of shape (n_samples of the class, n_atoms)
         The codes of the training samples of each class after the last pass.
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
@@ -126,11 +128,14 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     ) -> tuple[Problem, dict[str, Any]]:
         self._check_squares(X)
         groups = np.split(X[order], np.cumsum(sizes)[:-1])
-        return LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0), {}
+        problem = LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0)
+        return problem, {"fit_indices_": order}
 
     def _store(self, problem: Problem) -> None:
         classes = range(len(problem.signals))
-        self.dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
         self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
 
@@ -165,3 +170,16 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         if diagonal is None:
             return _LINEAR.diagonal(X)
         return check_diagonal(diagonal, len(X), X.dtype)
+
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        if not hasattr(self, "codes_"):  # a loaded model does not know its training samples
+            return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
+        start = sum(len(theirs) for theirs in self.codes_[:c])
+        theirs = self.codes_[c]
+        norms = np.outer(_norms(codes), _norms(theirs))
+        cosines = codes @ theirs.T / np.where(norms > 0, norms, 1)
+        return self.fit_indices_[start : start + len(theirs)], cosines
+
+
+def _norms(rows: NDArray) -> NDArray:
+    return np.sqrt(np.sum(rows**2, axis=1))

@@ -1,8 +1,9 @@
 """Out-of-fold features: what the rule is fitted to, without refitting more than the folds."""
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,23 @@ from kerndict.core.collaborative import (
     pseudo_inverse,
     ridge_path,
     spanned_energy,
+    strangeness,
+    weigh,
 )
 from kerndict.exceptions import SpanWarning
 
 N_FOLDS = 5
 #: Atoms have unit norm: ridges are relative to that.
 RIDGES = tuple(float(ridge) for ridge in np.logspace(-3.5, -0.5, 7))
+
+
+class Choice(NamedTuple):
+    """What the folds settle; ``known`` is the sorted strangeness of the samples held out."""
+
+    ridge: float
+    weights: NDArray
+    offsets: NDArray
+    known: NDArray
 
 
 def deal(labels: NDArray, rng: np.random.RandomState) -> NDArray:
@@ -38,25 +50,31 @@ def deal(labels: NDArray, rng: np.random.RandomState) -> NDArray:
 
 
 def choose_rule(
-    plain: Any, X: NDArray, labels: NDArray, ridges: Sequence[float], rng: np.random.RandomState
-) -> tuple[float, NDArray, NDArray]:
-    """Return the ridge, the weights and the offsets with the smallest out-of-fold log-loss.
+    plain: Any,
+    X: NDArray,
+    labels: NDArray,
+    ridges: Sequence[float],
+    rng: np.random.RandomState,
+    watch: Callable[[Any], AbstractContextManager[None]],
+) -> Choice:
+    """Choose the ridge, the weights and the offsets by the out-of-fold log-loss.
 
     Parameters
     ----------
     plain : makes an unfitted classifier with the residual rule, all else settled
     X, labels : training rows (a kernel matrix, if precomputed) and class indices
     ridges : candidates
+    watch : surrounds the fit of each fold's classifier
     """
     paths: list[list[tuple[NDArray, NDArray]]] = []
-    alone, truths = [], []
+    alone, truths, energies = [], [], []
     folds = deal(labels, rng)
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if not len(test):
             continue
         model = plain()
-        with warnings.catch_warnings():
+        with watch(model), warnings.catch_warnings():
             warnings.simplefilter("ignore", SpanWarning)
             model.fit(model._rows(X, train, train), labels[train])
         held_out = model._rows(X, test, train)
@@ -67,13 +85,18 @@ def choose_rule(
         paths.append(ridge_path(B, G, model._grams, diagonal, ridges))
         alone.append(own_feature(B, own_inverses(model._grams), diagonal))
         truths.append(labels[test])
+        energies.append(diagonal)
     if not paths:  # one sample per class: nothing can be held out
-        return ridges[len(ridges) // 2], np.ones(3), np.zeros(len(labels))
-    truth = np.concatenate(truths)
-    outcomes = []
+        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(len(labels)), np.empty(0))
+    truth, energy = np.concatenate(truths), np.concatenate(energies)
+    best = np.inf
     for k, ridge in enumerate(ridges):
         features = [np.vstack([path[k][part] for path in paths]) for part in (0, 1)]
-        weights, offsets, loss = fit_weights([*features, np.vstack(alone)], truth)
-        outcomes.append((loss, ridge, weights, offsets))
-    _, ridge, weights, offsets = min(outcomes, key=lambda outcome: outcome[0])
-    return ridge, weights, offsets
+        features.append(np.vstack(alone))
+        weights, offsets, loss = fit_weights(features, truth)
+        if loss < best:
+            scores = weigh(features, weights, offsets, energy)
+            strange = strangeness(scores, weights, energy)
+            known = np.sort(strange[np.isfinite(strange)])
+            best, choice = loss, Choice(ridge, weights, offsets, known)
+    return choice

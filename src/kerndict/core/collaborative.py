@@ -28,6 +28,19 @@ OFFSET_PRIOR = 1.0
 OWN_RIDGE = 0.01
 
 
+def class_parts(
+    X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Return r_c and q_c of every signal and class; see :func:`rule_features`."""
+    r = np.empty((len(B), len(G)), B.dtype)
+    q = np.empty_like(r)
+    for c, own in enumerate(class_slices(G)):
+        x = X[:, own]
+        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
+        q[:, c] = np.sum(x**2, axis=1)
+    return r, q
+
+
 def rule_features(
     X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
 ) -> tuple[NDArray, NDArray]:
@@ -39,12 +52,7 @@ def rule_features(
     G : the blocks G_cc
     diagonal : (N,), k(y, y); features of a signal without energy are zero
     """
-    r = np.empty((len(B), len(G)), B.dtype)
-    q = np.empty_like(r)
-    for c, own in enumerate(class_slices(G)):
-        x = X[:, own]
-        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
-        q[:, c] = np.sum(x**2, axis=1)
+    r, q = class_parts(X, B, G, diagonal)
     spent = np.log(np.maximum(q, np.finfo(B.dtype).eps))
     spent[diagonal <= 0] = 0
     return _left(r, diagonal), spent
@@ -140,7 +148,8 @@ class CollaborativeRule:
     """A fitted rule.
 
     ``inverse`` is ``(G + ridge I)^-1``; ``blocks`` are the G_cc and ``own`` their
-    :func:`own_inverses`; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
+    :func:`own_inverses`; ``known`` holds the :func:`strangeness` of the training samples out of
+    fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
     """
 
     inverse: NDArray
@@ -148,7 +157,13 @@ class CollaborativeRule:
     own: list[NDArray]
     weights: NDArray
     offsets: NDArray
+    known: NDArray
     span: NDArray | None = None
+
+    def features(self, B: NDArray, diagonal: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the three features of every signal and class."""
+        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
+        return left, spent, own_feature(B, self.own, diagonal)
 
     def scores(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
         """Return the argument of the softmax, (N, n_classes); zero for a signal without energy.
@@ -157,11 +172,44 @@ class CollaborativeRule:
         """
         if diagonal is None:
             diagonal = spanned_energy(B, self.span)
-        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
-        alone = own_feature(B, self.own, diagonal)
-        alpha, beta, delta = self.weights.astype(B.dtype)
-        scores = alpha * left + beta * spent + delta * alone + self.offsets.astype(B.dtype)
-        return np.where(diagonal[:, None] > 0, scores, 0)
+        return weigh(self.features(B, diagonal), self.weights, self.offsets, diagonal)
+
+    def typicality(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
+        """Return the share of training samples at least as strange as each signal, (N,).
+
+        The signal itself counts as one of them, so that the share is a p-value; with no
+        training sample to compare with it is 1.
+        """
+        if diagonal is None:
+            diagonal = spanned_energy(B, self.span)
+        strange = strangeness(self.scores(B, diagonal), self.weights, diagonal)
+        milder = np.searchsorted(self.known, strange)
+        return (1 + len(self.known) - milder) / (1 + len(self.known))
+
+
+def weigh(
+    features: Sequence[NDArray], weights: NDArray, offsets: NDArray, diagonal: NDArray
+) -> NDArray:
+    """Return the argument of the softmax, (N, n_classes); zero for a signal without energy."""
+    dtype = features[0].dtype
+    scores = np.tile(offsets.astype(dtype), (len(diagonal), 1))
+    for weight, feature in zip(weights.astype(dtype), features, strict=True):
+        scores += weight * feature
+    scores[diagonal <= 0] = 0
+    return scores
+
+
+def strangeness(scores: NDArray, weights: NDArray, diagonal: NDArray) -> NDArray:
+    """Return minus the score of the winning class at k(y,y) = 1; infinite without energy.
+
+    That is ``min_c(alpha log r_c - beta log q_c + delta log o_c - offset_c)`` of the signal over
+    its length, whose r_c, q_c and o_c are those of y over k(y,y): large for a signal of which
+    even the winner leaves much for what it spends.
+    """
+    alpha, beta, delta = weights.astype(scores.dtype)
+    energy = np.where(diagonal > 0, diagonal, 1)
+    best = scores.max(axis=1) + (alpha - beta + delta) * np.log(energy)
+    return np.where(diagonal > 0, -best, np.inf)
 
 
 def pseudo_inverse(G: NDArray) -> NDArray:

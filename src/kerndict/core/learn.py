@@ -36,12 +36,13 @@ def balanced_gamma(problem: Problem, s: Sequence[int]) -> float:
     first over the atoms of a class, the mean eigenvalue of P on its span that of the second.
     It is 0 when no class has anything in common with another.
     """
-    first = second = 0.0
+    first = second = rounding = 0.0
     for i, atoms in enumerate(problem.atoms):
         X = encode(problem, i, s[i])
         first += float(np.sum(X.astype(np.float64, copy=False) ** 2)) / atoms.shape[1]
         second += 2 * problem.mean_penalty(i)
-    return first / second if second > 0 else 0.0
+        rounding += 100 * np.finfo(problem.dtype).eps * atoms.shape[1]
+    return first / second if second > rounding else 0.0
 
 
 def learn(

@@ -64,6 +64,10 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         """Return the class with the largest score."""
         return self.model_.predict(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
 
+    def decision_function(self, X: NDArray) -> NDArray:
+        """Return the score of each class against the rest."""
+        return self.model_.decision_function(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
+
 
 def peer(name: str) -> Any:
     """Return ``"svc"`` or ``"linear-svc"``, unfitted, on l2-normalised rows."""
