@@ -34,7 +34,7 @@ SETS = {
     "isolet": 1,
     "usps": 1,
 }
-#: Other numbers of seeds: more where three leave a condition open, one where a search takes minutes.
+#: Other numbers of seeds: more where three leave a condition open, one where it takes minutes.
 OTHER_SEEDS = {
     ("caltech101", "default"): 10,
     **{(name, "dpl"): 1 for name in SETS if not name.startswith("usps")},
