@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/kerndict reproduce
@@ -20,6 +20,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Speed beside peers, a quarter of an hour on an idle machine; writes docs/speed.md.
+bench: $(VENV)/.bench
+	cd benchmarks && for part in omp fit_predict scaling speed_report; do \
+	  ../$(BIN)/python $$part.py || exit 1; done
+
 clean:
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -29,6 +34,10 @@ $(BIN)/python:
 
 $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[reproduce]"
+	touch $@
+
+$(VENV)/.bench: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml

@@ -18,7 +18,16 @@ from kerndict.core import incoherence
 
 def objective(X, y, gamma, small, depth):
     incoherence.SMALL, incoherence.MAX_DEPTH = small, depth
-    model = DictionaryClassifier(40, 20, incoherence=gamma, n_iter=1, random_state=0).fit(X, y)
+    model = DictionaryClassifier(
+        40,
+        20,
+        incoherence=gamma,
+        incoherence_scale="absolute",
+        init="samples",
+        decision="residual",
+        n_iter=1,
+        random_state=0,
+    ).fit(X, y)
     return model.reconstruction_[-1] + gamma * model.coherence_[-1]
 
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from kerndict import KernelDictionaryClassifier
+from kerndict import paper_settings
 
 ROWS = {
     "power, uaksvd, 10 iterations": {"atom_update": "power", "coef_update": "uaksvd"},
@@ -24,9 +24,8 @@ def main(path):
     for title, options in ROWS.items():
         scores = []
         for seed in range(5):
-            model = KernelDictionaryClassifier(
-                40, 20, incoherence=0.1, sigma=4, init="random", random_state=seed, **options
-            )
+            model = paper_settings("yaleb", "ikdl-rbf-uaksvd")[-1]
+            model.set_params(random_state=seed, **options)
             scores.append(100 * model.fit(X[train], y[train]).score(X[~train], y[~train]))
         print(f"{title:<30} {np.mean(scores):.2f} ± {np.std(scores):.2f}", flush=True)
 

@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,28 @@ def data_folder():
     if not folder:
         pytest.skip("set KERNDICT_DATA to the folder of feature files to run this test")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def flowers(tmp_path_factory):
+    """Return the paths of a training table, a test table, and two models of the first."""
+    from flowers import SMALL, call, table, write  # the command line, for those who ask for it
+
+    folder = tmp_path_factory.mktemp("flowers")
+    rows = table()
+    paths = SimpleNamespace(
+        folder=folder,
+        train=write(folder / "train.csv", rows[::2]),
+        test=write(folder / "test.csv", rows[1::2]),
+        model=folder / "flowers.safetensors",
+        residual=folder / "residual.safetensors",
+    )
+    options = ["--label", "species", *SMALL]
+    assert call("train", paths.train, *options, "--out", paths.model) == 0
+    residual = ["--decision", "residual", "--n-nonzero-coefs", "2", "--linear"]
+    options = [*options[:6], *residual]
+    assert call("train", paths.train, *options, "--out", paths.residual) == 0
+    return paths
 
 
 def unit(D):
@@ -42,3 +65,8 @@ def toy(n_classes=3, per_class=12, n_features=10, noise=0.3, seed=0):
         X.append(rng.standard_normal((per_class, 3)) @ basis)
     X = np.vstack(X) + noise * rng.standard_normal((n_classes * per_class, n_features))
     return X, np.repeat(np.arange(n_classes), per_class)
+
+
+def panels(K, sizes):
+    """Return a matrix as panels of columns."""
+    return [part.copy() for part in np.split(K, np.cumsum(sizes)[:-1], axis=1)]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.preprocessing import normalize
 
 import kerndict
-from kerndict import KernelDictionaryClassifier, cli
+from kerndict import cli, paper_settings
 
 
 def run_python(code):
@@ -21,7 +21,7 @@ def test_import_brings_nothing_heavy():
     code = "import sys, kerndict; print(sorted({m.split('.')[0] for m in sys.modules}))"
     modules = eval(run_python(code))
     assert "numba" in modules
-    assert not {"matplotlib", "torch", "rich", "pooch"} & set(modules)
+    assert not {"matplotlib", "torch", "rich", "pooch", "safetensors"} & set(modules)
 
 
 def test_public_names():
@@ -34,15 +34,13 @@ def test_demo_prints_both_classifiers_and_their_controls(capsys):
     assert cli.main(["demo"]) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = {line[:28].strip(): float(line[28:].split()[0]) for line in lines if "%" in line}
-    assert list(rows) == [
-        "Dictionary",
-        "Dictionary, untrained",
-        "KernelDictionary",
-        "KernelDictionary, untrained",
-    ]
+    kinds = ("Dictionary", "KernelDictionary")
+    variants = ("", ", 10 atoms", ", untrained", ", residual")
+    assert list(rows) == [kind + variant for kind in kinds for variant in variants]
     assert all(80 < accuracy <= 100 for accuracy in rows.values())
-    assert rows["Dictionary"] > rows["Dictionary, untrained"]
-    assert rows["KernelDictionary"] > rows["KernelDictionary, untrained"]
+    assert rows["KernelDictionary"] > rows["KernelDictionary, residual"]
+    for kind in kinds:
+        assert rows[f"{kind}, 10 atoms"] > rows[f"{kind}, untrained"]
 
 
 @pytest.mark.parametrize(("n_iter", "low", "high"), [(10, 93.0, 95.0), (0, 93.5, 95.5)])
@@ -51,16 +49,8 @@ def test_the_papers_settings_give_the_papers_accuracy(data_folder, n_iter, low, 
     X, y, train = normalize(data["X"]), data["y"], data["train"]
     scores = []
     for seed in range(5):
-        model = KernelDictionaryClassifier(
-            n_atoms=40,
-            n_nonzero_coefs=20,
-            incoherence=0.1,
-            sigma=4,
-            atom_update="power",
-            coef_update="uaksvd",
-            init="random",
-            n_iter=n_iter,
-            random_state=seed,
-        ).fit(X[train], y[train])
+        model = paper_settings("yaleb", "ikdl-rbf-uaksvd")
+        model[-1].set_params(n_iter=n_iter, random_state=seed)
+        model.fit(X[train], y[train])
         scores.append(100 * model.score(X[~train], y[~train]))
     assert low <= np.mean(scores) <= high

@@ -23,7 +23,10 @@ def check_atoms(value: Any) -> None:
         if value is not None:
             check_count("n_atoms", value, 1)
     elif not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"n_atoms={value!r} is not a number: give a whole number >= 1.")
+        raise TypeError(
+            f"n_atoms={value!r} is not a number: give a whole number >= 1, a share "
+            "of the class in (0, 1], or None."
+        )
     elif not 0 < float(value) <= 1:
         raise ValueError(
             f"n_atoms={value!r} is neither a whole number >= 1 nor a share of the class in (0, 1]."
@@ -62,8 +65,8 @@ def check_init_arrays(init: Any, shapes: Sequence[tuple[int, int]]) -> list[NDAr
     """Return the initial dictionaries, one of the given shape per class."""
     if not isinstance(init, (Sequence, np.ndarray)):
         raise TypeError(
-            f"init={init!r} is not known: use 'samples', 'random' or a sequence of arrays, "
-            "one per class in the order of classes_."
+            f"init={init!r} is not known: use 'pivoted', 'samples', 'random' or a sequence of "
+            "arrays, one per class in the order of classes_."
         )
     if len(init) != len(shapes):
         raise ValueError(

@@ -1,7 +1,7 @@
 """Kernel matrices and their diagonals; signals are rows, as in the public API."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 KERNELS = ("rbf", "poly", "linear", "precomputed")
 
 _DIAGONAL_BLOCK = 32
+_STRIP = 384
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,31 @@ class Kernel:
             )
         return K
 
+    def panels(self, X: NDArray, sizes: Sequence[int]) -> list[NDArray]:
+        """Return K(X, X) as panels of columns, ``sizes`` of them each, (len(X), size).
+
+        K is symmetric: what lies above its diagonal blocks is copied from below.  Columns are
+        computed many at a time, whatever the sizes.
+        """
+        if self.shift is not None:
+            X = X - self.shift
+        centred = replace(self, shift=None)
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        panels: list[NDArray] = []
+        for start, end in _wide(starts, ends):
+            strip = centred.matrix(X[start:], X[start:end])
+            if self.name == "rbf":
+                np.fill_diagonal(strip, 1)
+            for a, b in zip(starts, ends, strict=True):
+                if start <= a and b <= end:
+                    panel = np.empty((len(X), b - a), X.dtype)
+                    for k, above in enumerate(panels):
+                        panel[starts[k] : ends[k]] = above[a:b].T
+                    panel[a:] = strip[a - start :, a - start : b - start]
+                    panels.append(panel)
+        return panels
+
     def _rbf(self, X: NDArray, Z: NDArray) -> NDArray:
         # exp(-|x - z|^2 / 2 sigma^2) = exp((x'z - |x|^2 / 2 - |z|^2 / 2) / sigma^2)
         same = X is Z
@@ -85,6 +111,15 @@ class Kernel:
         if self.name == "poly":
             return (squares + X.dtype.type(self.coef0)) ** self.degree
         return squares
+
+
+def _wide(starts: NDArray, ends: NDArray) -> Iterator[tuple[int, int]]:
+    """Join neighbours until they are at least ``_STRIP`` wide."""
+    begin = 0
+    for end in ends:
+        if end - begin >= _STRIP or end == ends[-1]:
+            yield begin, int(end)
+            begin = int(end)
 
 
 def _half_squares(X: NDArray) -> NDArray:

@@ -7,10 +7,11 @@ from conftest import close, toy
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 
 X, y = toy()
+OPTIONS = {"incoherence": 0.1, "incoherence_scale": "absolute", "random_state": 0}
 MODELS = [
-    DictionaryClassifier(6, 2, incoherence=0.1, random_state=0),
+    DictionaryClassifier(6, 2, **OPTIONS),
     *[
-        KernelDictionaryClassifier(6, 2, incoherence=0.1, kernel=kernel, random_state=0)
+        KernelDictionaryClassifier(6, 2, **OPTIONS, kernel=kernel, sigma=5.0)
         for kernel in ("rbf", "poly", "linear")
     ],
 ]

@@ -26,7 +26,7 @@ SHARED = [
     ({"incoherence": "0"}, TypeError, "incoherence='0' is not a number"),
     ({"atom_update": "ksvd"}, ValueError, "atom_update='ksvd' .* 'exact', 'power'"),
     ({"coef_update": "mod"}, ValueError, "coef_update='mod' .* 'aksvd', 'uaksvd'"),
-    ({"decision": "best"}, ValueError, "decision='best' .* 'residual', 'collaborative'"),
+    ({"decision": "best"}, ValueError, "decision='best' .* 'collaborative', 'residual'"),
     (
         {"init": "k-means"},
         ValueError,

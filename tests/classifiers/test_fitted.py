@@ -8,7 +8,8 @@ import pytest
 from conftest import TOLERANCE, close, toy
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
-from kerndict.kernels import Kernel
+from kerndict.classifiers.width import WIDTHS
+from kerndict.kernels import Kernel, median_distance
 
 X, y = toy()
 BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
@@ -30,6 +31,10 @@ def norms(model):
         squares.append(np.sum(A * (block @ A), axis=0))
         start += len(A)
     return np.concatenate(squares)
+
+
+def width(classifier):
+    return {"sigma": 5.0} if classifier is KernelDictionaryClassifier else {}
 
 
 def initial_arrays(classifier, n):
@@ -100,10 +105,10 @@ def test_terms_are_those_of_the_fitted_arrays(classifier):
 
 @pytest.mark.parametrize("classifier", BOTH)
 def test_exact_fits_lower_the_objective_where_the_penalty_is_the_whole_story(classifier):
-    first, last = (
-        classifier(7, 3, incoherence=5.0, n_iter=n, random_state=0).fit(X, y) for n in (1, 8)
-    )
-    free = classifier(7, 3, n_iter=8, random_state=0).fit(X, y)
+    options = {"incoherence_scale": "absolute", "init": "samples", "random_state": 0}
+    options |= width(classifier)
+    first, last = (classifier(7, 3, incoherence=5.0, n_iter=n, **options).fit(X, y) for n in (1, 8))
+    free = classifier(7, 3, n_iter=8, **options).fit(X, y)
     assert last.coherence_[-1] < first.coherence_[0]
     assert last.coherence_[-1] < free.coherence_[-1]
     assert free.reconstruction_[-1] < free.reconstruction_[0]
@@ -152,6 +157,7 @@ def test_sparsity_beyond_atoms_and_rank_does_not_bind(classifier):
 @pytest.mark.parametrize("classifier", BOTH)
 def test_float32_stays_float32_and_close(classifier):
     options = {"n_atoms": 7, "n_nonzero_coefs": 2, "incoherence": 0.1, "random_state": 0}
+    options |= width(classifier)
     wide = classifier(**options).fit(X, y)
     narrow = classifier(**options).fit(X.astype(np.float32), y)
     assert all(D.dtype == np.float32 for D in atoms(narrow) + narrow.codes_)
@@ -181,7 +187,7 @@ def test_scale_does_not_choose_among_twins_and_perfect_signals(scale):
     data, labels = np.vstack([X, X]), np.r_[y, y]
     for n_atoms, s in ((40, 5), (12, 4)):
         for n_iter in (0, 10):
-            options = {"n_iter": n_iter, "random_state": 0}
+            options = {"n_iter": n_iter, "init": "samples", "random_state": 0}
             model = DictionaryClassifier(n_atoms, s, **options).fit(data, labels)
             scaled = DictionaryClassifier(n_atoms, s, **options).fit(data * scale, labels)
             for one, other in zip(model.codes_, scaled.codes_, strict=True):
@@ -224,10 +230,11 @@ def test_initial_atoms_of_any_scale_are_normalised(scale):
 
 @pytest.mark.parametrize(("dtype", "offset"), [(np.float64, 1e7), (np.float32, 1e3)])
 def test_the_origin_does_not_matter_to_the_rbf_kernel(dtype, offset):
-    near = KernelDictionaryClassifier(6, 2, n_iter=0, random_state=0).fit(X, y)
+    median = median_distance(X, np.random.RandomState(0))
+    near = KernelDictionaryClassifier(6, 2, n_iter=0, sigma=median, random_state=0).fit(X, y)
     shifted = (X + offset).astype(dtype)
-    far = KernelDictionaryClassifier(6, 2, n_iter=0, random_state=0).fit(shifted, y)
-    assert np.isclose(far.sigma_, near.sigma_, rtol=1e-4)
+    far = KernelDictionaryClassifier(6, 2, n_iter=0, sigma=median, random_state=0).fit(shifted, y)
+    assert np.isclose(median_distance(shifted, np.random.RandomState(0)), median, rtol=1e-4)
     close(far.class_residuals(shifted), near.class_residuals(X), 5e-3)
 
 
@@ -261,33 +268,36 @@ def test_kernels_fit_and_their_residuals_are_equation_21(kernel):
             assert residuals[t, i] <= settled.diagonal(X[t : t + 1])[0] - B[t, first] ** 2 + 1e-9
 
 
-def test_sigma_is_the_median_distance_or_as_given():
+def test_sigma_is_chosen_or_as_given():
     from scipy.spatial.distance import pdist
 
     model = KernelDictionaryClassifier(6, 2).fit(X, y)
-    assert np.isclose(model.sigma_, np.median(pdist(X)))
+    assert np.isclose(model.sigma_ / np.median(pdist(X)), WIDTHS).any()
     assert KernelDictionaryClassifier(6, 2, sigma=3).fit(X, y).sigma_ == 3.0
     assert not hasattr(KernelDictionaryClassifier(6, 2, kernel="linear").fit(X, y), "sigma_")
 
 
 def test_span_warning_counts_classes_and_says_what_to_do():
+    rule = {"decision": "residual"}
     with pytest.warns(SpanWarning, match=r"n_nonzero_coefs=10 .* 3 of 3 classes.*below the rank"):
-        DictionaryClassifier(12, 10).fit(X, y)
+        DictionaryClassifier(12, 10, **rule).fit(X, y)
     with pytest.warns(SpanWarning, match="n_atoms=10 reaches"):
-        DictionaryClassifier(10, 12).fit(X, y)
+        DictionaryClassifier(10, 12, **rule).fit(X, y)
     with pytest.warns(SpanWarning):  # a kernel sees the 12 samples of a class
-        KernelDictionaryClassifier(20, 12).fit(X, y)
+        KernelDictionaryClassifier(20, 12, **rule).fit(X, y)
     alone = np.r_[y, 7, 8]  # classes of one sample do not count
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        DictionaryClassifier(12, 9).fit(X, y)
-        KernelDictionaryClassifier(20, 11).fit(X, y)
-        KernelDictionaryClassifier(20, 5).fit(np.vstack([X, X[:2] + 1]), alone)
+        DictionaryClassifier(12, 9, **rule).fit(X, y)
+        KernelDictionaryClassifier(20, 11, **rule).fit(X, y)
+        KernelDictionaryClassifier(20, 5, **rule).fit(np.vstack([X, X[:2] + 1]), alone)
+        DictionaryClassifier(12, 10).fit(X, y)  # the collaborative rule does not mind
+        DictionaryClassifier(None, 30, **rule).fit(X, y)  # nobody chose the atoms
 
 
 def test_verbose_prints_progress(capsys):
-    KernelDictionaryClassifier(6, 2, n_iter=3, verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
+    KernelDictionaryClassifier(6, 2, n_iter=3, decision="residual", verbose=1).fit(X, y)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "compiled" not in line]
     assert len(lines) == 3
     assert "iteration 3/3: reconstruction" in lines[2]
     assert "0.0 s left" in lines[2]

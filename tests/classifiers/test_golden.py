@@ -19,6 +19,8 @@ def fitted(g, n_iter):
         "n_atoms": int(g["n_atoms"]),
         "n_nonzero_coefs": int(g["n_nonzero_coefs"]),
         "incoherence": float(g["incoherence"]),
+        "incoherence_scale": "absolute",
+        "decision": "residual",
         "coef_update": str(g["coef_update"]),
         "atom_update": "power",
         "n_iter": n_iter,

@@ -16,7 +16,7 @@ BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 @pytest.fixture(params=BOTH)
 def model(request):
-    return request.param(7, 3, incoherence=0.05, random_state=0).fit(X, y)
+    return request.param(7, 3, incoherence=0.05, decision="residual", random_state=0).fit(X, y)
 
 
 def test_decision_is_energy_and_the_smallest_residual_wins(model):
@@ -31,7 +31,8 @@ def test_decision_is_energy_and_the_smallest_residual_wins(model):
 @pytest.mark.parametrize("classifier", BOTH)
 def test_two_classes_have_one_score(classifier):
     two = y < 2
-    model = classifier(7, 3, random_state=0).fit(X[two], np.array(["b", "a"])[y[two]])
+    model = classifier(7, 3, decision="residual", random_state=0)
+    model.fit(X[two], np.array(["b", "a"])[y[two]])
     residuals = model.class_residuals(X)
     assert residuals.shape == (len(X), 2)
     scores = model.decision_function(X)
@@ -46,14 +47,15 @@ def test_ties_go_to_the_first_class(classifier, n_classes):
     rng = np.random.default_rng(0)
     copies = [X[rng.permutation(12)] for _ in range(n_classes)]
     labels = np.repeat(np.arange(n_classes), 12)
-    model = classifier(12, 1, n_iter=0, random_state=0).fit(np.vstack(copies), labels)
+    model = classifier(12, 1, n_iter=0, init="samples", decision="residual", random_state=0)
+    model.fit(np.vstack(copies), labels)
     assert (model.predict(X) == 0).all()
     assert (model.class_residuals(X[:12]) == 0).all()
     assert (model.predict(np.zeros((1, 10))) == 0).all()
 
 
 def test_residuals_of_training_atoms_are_exactly_zero():
-    model = KernelDictionaryClassifier(12, 3, n_iter=0, random_state=0).fit(X, y)
+    model = KernelDictionaryClassifier(12, 3, n_iter=0, init="samples", random_state=0).fit(X, y)
     own = model.class_residuals(X)[np.arange(len(X)), y]
     assert (own == 0).all()
 
@@ -137,17 +139,15 @@ def test_same_seed_same_fit(classifier):
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_precomputed_equals_named(kernel):
-    named = KernelDictionaryClassifier(6, 2, kernel=kernel, incoherence=0.1, random_state=0)
-    named.fit(X, y)
+    options = {"decision": "residual", "incoherence": 0.1, "random_state": 0}
+    named = KernelDictionaryClassifier(6, 2, kernel=kernel, **options).fit(X, y)
     order = np.random.default_rng(0).permutation(len(X))
     K = named._kernel.matrix(X[order], X[order])
     kept = K.copy()
     # The same grouping of rows, so that the same samples are drawn.
     back = np.argsort(order)
     K = K[np.ix_(back, back)]
-    model = KernelDictionaryClassifier(
-        6, 2, kernel="precomputed", incoherence=0.1, random_state=0
-    ).fit(K, y)
+    model = KernelDictionaryClassifier(6, 2, kernel="precomputed", **options).fit(K, y)
     K_test = named._kernel.matrix(X[::2], X)
     close(model.decision_function(K_test), named.decision_function(X[::2]), 1e-8)
     diagonal = named._kernel.diagonal(X[::2])
@@ -161,7 +161,7 @@ def test_precomputed_equals_named(kernel):
 def test_precomputed_rows_may_come_in_any_order():
     K = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20)
     shuffled = np.random.default_rng(1).permutation(len(X))
-    options = {"kernel": "precomputed", "n_iter": 0, "random_state": 0}
+    options = {"kernel": "precomputed", "decision": "residual", "n_iter": 0, "random_state": 0}
     model = KernelDictionaryClassifier(12, 2, **options).fit(K, y)
     other = KernelDictionaryClassifier(12, 2, **options)
     other.fit(K[np.ix_(shuffled, shuffled)], y[shuffled])

@@ -8,12 +8,13 @@ import pytest
 from conftest import close, toy
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.classifiers import outoffold
 from kerndict.classifiers.outoffold import N_FOLDS, deal
 
 X, y = toy(n_classes=4, noise=1.0)
@@ -41,7 +42,7 @@ def test_probabilities_scores_and_labels_agree(model):
     close(probabilities, odds / odds.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
     assert model.ridge_ > 0
-    assert model.rule_weights_.shape == (2,)
+    assert model.rule_weights_.shape == (3,)
     assert (model.rule_weights_ >= 0).all()
     assert model.rule_offsets_.shape == (4,)
 
@@ -62,7 +63,7 @@ def test_a_zero_row_gets_equal_probabilities():
 
 
 def test_the_residual_rule_has_no_probabilities():
-    model = DictionaryClassifier(6, 2).fit(X, y)
+    model = DictionaryClassifier(6, 2, decision="residual").fit(X, y)
     assert not hasattr(model, "predict_proba")
     assert not hasattr(model, "predict_log_proba")
     with pytest.raises(AttributeError):
@@ -139,7 +140,7 @@ def test_classes_of_one_sample():
     data, labels = np.vstack([X, 10 * np.eye(10)[:1]]), np.r_[y, 9]
     for kind in BOTH:
         model = kind(6, 2, decision="collaborative").fit(data, labels)
-        assert model.predict_proba(data).shape == (49, 5)
+        assert model.predict(data)[-1] == 9
         alone = kind(2, 1, decision="collaborative").fit(X[::12], y[::12])
         np.testing.assert_array_equal(alone.predict(X[::12]), y[::12])
 
@@ -158,8 +159,9 @@ def test_automatic_sizes():
     labels = np.repeat([0, 1, 2], sizes)
     data = np.random.default_rng(0).standard_normal((56, 60))
     model = DictionaryClassifier(**AUTOMATIC).fit(data, labels)
-    assert model.n_atoms_.tolist() == [4, 10, 20]
-    assert [(C != 0).sum(axis=1).max() for C in model.codes_][1:] == [5, 10]
+    assert model.n_atoms_.tolist() == [4, 12, 20]
+    assert (model.codes_[2] != 0).sum(axis=1).max() == 10
+    assert model._sparsity.tolist() == [2, 6, 10]
     model = DictionaryClassifier(0.3, None, n_iter=1).fit(data, labels)
     assert model.n_atoms_.tolist() == [2, 4, 12]
     assert [D.shape[1] for D in model.dictionaries_] == [2, 4, 12]
@@ -187,3 +189,120 @@ def test_the_rule_beats_the_residual_and_is_calibrated_on_digits():
     model.fit(X_train, y_train)
     assert model.score(X_test, y_test) > plain.score(X_test, y_test)
     assert log_loss(y_test, model.predict_proba(X_test)) < 0.12
+
+
+def test_typicality_tells_strangers_and_is_even_on_the_known():
+    data, target = load_digits(return_X_y=True)
+    data = normalize(data)
+    few = target < 6
+    X_train, X_test, y_train, _ = train_test_split(data[few], target[few], random_state=0)
+    model = KernelDictionaryClassifier(random_state=0).fit(X_train, y_train)
+    known, strange = model.typicality(X_test), model.typicality(data[~few])
+    assert known.min() >= 1 / (len(X_train) + 1)
+    assert known.max() <= 1
+    assert abs(np.mean(known < 0.1) - 0.1) < 0.05
+    assert abs(np.mean(known < 0.5) - 0.5) < 0.1
+    assert np.mean(strange < 0.05) > 0.7
+    truth = np.r_[np.ones(len(known)), np.zeros(len(strange))]
+    assert roc_auc_score(truth, np.r_[known, strange]) > 0.95
+
+
+def test_typicality_needs_the_collaborative_rule_and_samples_to_hold_out():
+    assert not hasattr(DictionaryClassifier(decision="residual"), "typicality")
+    single = DictionaryClassifier().fit(np.eye(3), [0, 1, 2])
+    close(single.typicality(np.eye(3)), np.ones(3))
+    zero = DictionaryClassifier(random_state=0).fit(np.vstack([X, 0 * X[:2]]), np.r_[y, 0, 1])
+    assert np.isfinite(zero._rule.known).all()
+    close(zero.typicality(np.zeros((1, 10))), np.full(1, 1 / (len(zero._rule.known) + 1)))
+
+
+def test_folds_of_many_small_classes_do_not_warn():
+    # Two samples per class: in a fold many classes have one.
+    rng = np.random.default_rng(0)
+    KernelDictionaryClassifier().fit(rng.standard_normal((60, 5)), np.repeat(np.arange(30), 2))
+
+
+def test_single_precision_with_an_unknown_diagonal():
+    data, target = load_digits(return_X_y=True)
+    data = data / 16
+    K_train, K_test = (rows @ data[:300].T for rows in (data[:300], data[300:900]))
+    scores = []
+    for dtype in (np.float64, np.float32):
+        model = KernelDictionaryClassifier(kernel="precomputed", random_state=0)
+        model.fit(K_train.astype(dtype), target[:300])
+        assert model._training_diagonal is None
+        scores.append(model.score(K_test.astype(dtype), target[300:900]))
+        assert 0.2 < np.median(model.typicality(K_test.astype(dtype))) < 0.7
+    assert min(scores) > 0.88
+    assert abs(scores[0] - scores[1]) < 0.02
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("n_atoms", [None, 0.5])
+def test_initial_arrays_go_with_automatic_sizes(kind, n_atoms):
+    count = 12 if n_atoms is None else 6
+    linear = kind is DictionaryClassifier
+    init = [X[y == c][:count].T if linear else np.eye(12)[:, :count] for c in range(4)]
+    model = kind(n_atoms, init=init, n_iter=1, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_probabilities_do_not_depend_on_the_scale(kind, scale):
+    options = {"random_state": 0} | ({"sigma": None} if kind is KernelDictionaryClassifier else {})
+    model, scaled = (kind(**options).fit(factor * X, y) for factor in (1, scale))
+    close(scaled.predict_proba(scale * X), model.predict_proba(X), 1e-5)
+    if kind is DictionaryClassifier:  # the length of a row says nothing
+        close(model.predict_proba(scale * X), model.predict_proba(X), 1e-8)
+
+
+def test_what_was_fitted_decides_what_there_is():
+    model = DictionaryClassifier(decision="residual").fit(X, y)
+    model.set_params(decision="collaborative")
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model, "typicality")
+    assert hasattr(model.fit(X, y).set_params(decision="residual"), "predict_proba")
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("ridge", [1e-300, 1e-17, 1e300])
+def test_any_ridge_gives_a_rule(kind, ridge):
+    model = kind(ridge=ridge, random_state=0).fit(np.vstack([X, X]), np.r_[y, y])
+    assert np.isfinite(model.decision_function(X)).all()
+    if ridge < 1:
+        assert model.score(X, y) > 0.9
+
+
+def test_the_best_ridge_is_chosen(monkeypatch):
+    losses = []
+    fit = outoffold.fit_weights
+
+    def spy(*arguments):
+        found = fit(*arguments)
+        losses.append(found[2])
+        return found
+
+    monkeypatch.setattr(outoffold, "fit_weights", spy)
+    model = DictionaryClassifier(random_state=0).fit(X, y)
+    assert len(losses) == len(outoffold.RIDGES)
+    assert model.ridge_ == outoffold.RIDGES[int(np.argmin(losses))]
+    assert max(losses) - min(losses) > 1e-3
+
+
+def test_zero_rows_do_not_move_the_offsets():
+    data = X.copy()
+    data[y == 0] = 0
+    model = DictionaryClassifier(random_state=0).fit(data, y)
+    assert model.rule_offsets_[0] <= 0.1
+
+
+def test_an_odd_diagonal_is_unknown_in_every_fold(monkeypatch):
+    K = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20)
+    K[0] *= 10
+    K[:, 0] *= 10
+    seen = []
+    energy = outoffold.spanned_energy
+    monkeypatch.setattr(outoffold, "spanned_energy", lambda *args: seen.append(1) or energy(*args))
+    KernelDictionaryClassifier(kernel="precomputed", random_state=0).fit(K, y)
+    assert len(seen) == N_FOLDS

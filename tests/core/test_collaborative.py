@@ -4,8 +4,11 @@ from conftest import close, unit
 from scipy.special import log_softmax
 
 from kerndict.core.collaborative import (
+    OWN_RIDGE,
     CollaborativeRule,
     fit_weights,
+    own_feature,
+    own_inverses,
     pseudo_inverse,
     ridge_path,
     rule_features,
@@ -22,15 +25,18 @@ ENERGY = np.sum(Y**2, axis=0)
 
 def textbook(ridge):
     """Return the features line by line from their definition, in signal space."""
-    left, spent = np.empty((20, 3)), np.empty((20, 3))
+    left, spent, alone = (np.empty((20, 3)) for _ in range(3))
     bounds = np.cumsum([0, 3, 5, 4])
     for t, y in enumerate(Y.T):
         x = np.linalg.solve(G + ridge * np.eye(12), ALL.T @ y)
         for c in range(3):
             own = x[bounds[c] : bounds[c + 1]]
-            left[t, c] = -np.log(np.sum((y - D[c] @ own) ** 2))
-            spent[t, c] = np.log(own @ own)
-    return left, spent
+            left[t, c] = -np.log(np.sum((y - D[c] @ own) ** 2) / (y @ y))
+            spent[t, c] = np.log(own @ own / (y @ y))
+            b = D[c].T @ y
+            o = y @ y - b @ np.linalg.solve(BLOCKS[c] + OWN_RIDGE * np.eye(len(b)), b)
+            alone[t, c] = -np.log(o / (y @ y))
+    return left, spent, alone
 
 
 def test_features_equal_their_definition():
@@ -39,31 +45,52 @@ def test_features_equal_their_definition():
     ):
         close(left, textbook(ridge)[0])
         close(spent, textbook(ridge)[1])
+    close(own_feature(B, own_inverses(BLOCKS), ENERGY), textbook(0.1)[2])
 
 
-def test_scores_weigh_both_features():
+def test_scores_weigh_all_features():
     inverse, offsets = np.linalg.inv(G + 0.1 * np.eye(12)), np.array([0.3, 0.0, -0.2])
-    rule = CollaborativeRule(inverse, BLOCKS, np.array([2.0, 0.5]), offsets)
-    left, spent = textbook(0.1)
-    close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent + offsets)
+    own = own_inverses(BLOCKS)
+    weights = np.array([2.0, 0.5, 0.3])
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, np.empty(0))
+    left, spent, alone = textbook(0.1)
+    close(rule.scores(B, ENERGY), 2 * left + 0.5 * spent + 0.3 * alone + offsets)
     assert not rule.scores(0 * B, 0 * ENERGY).any()
 
 
 def test_without_the_diagonal_the_span_takes_its_place():
     inverse = np.linalg.inv(G + 0.1 * np.eye(12))
-    rule = CollaborativeRule(inverse, BLOCKS, np.array([2.0, 0.5]), np.zeros(3), pseudo_inverse(G))
+    own, weights = own_inverses(BLOCKS), np.array([2.0, 0.5, 0.3])
+    rest = (weights, np.zeros(3), np.empty(0), pseudo_inverse(G, np.dtype(float)))
+    rule = CollaborativeRule(inverse, BLOCKS, own, *rest)
     close(rule.scores(B, None), rule.scores(B, ENERGY), 1e-7)
     twins = np.hstack([ALL[:, :4], ALL[:, :4]])  # a Gram matrix without an inverse
-    span = pseudo_inverse(twins.T @ twins)
+    span = pseudo_inverse(twins.T @ twins, np.dtype(float))
     projection = np.linalg.pinv(twins) @ Y
     energy = np.sum((twins @ projection) ** 2, axis=0)
     close(np.sum((Y.T @ twins @ span) * (Y.T @ twins), axis=1), energy)
+
+
+def test_typicality_is_a_p_value_of_the_winners_strangeness():
+    inverse, own = np.linalg.inv(G + 0.1 * np.eye(12)), own_inverses(BLOCKS)
+    weights, offsets = np.array([2.0, 0.5, 0.3]), np.array([0.3, 0.0, -0.2])
+    left, spent, alone = textbook(0.1)
+    strange = -np.max(2 * left + 0.5 * spent + 0.3 * alone + offsets, axis=1)
+    known = np.sort(strange[::2] - 1e-9)
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, known)
+    expected = [(1 + sum(known >= s)) / 11 for s in strange]
+    close(rule.typicality(B, ENERGY), expected)
+    close(rule.typicality(3 * B, 9 * ENERGY), expected)  # the length of a signal says nothing
+    close(rule.typicality(0 * B, 0 * ENERGY), np.full(20, 1 / 11))
+    rule = CollaborativeRule(inverse, BLOCKS, own, weights, offsets, np.empty(0))
+    close(rule.typicality(B, ENERGY), np.ones(20))
 
 
 def test_signals_without_energy_have_no_features():
     left, spent = rule_features(np.zeros((1, 12)), np.zeros((1, 12)), BLOCKS, np.zeros(1))
     assert not left.any()
     assert not spent.any()
+    assert not own_feature(np.zeros((1, 12)), own_inverses(BLOCKS), np.zeros(1)).any()
 
 
 def test_weights_minimise_the_log_loss():

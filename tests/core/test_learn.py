@@ -1,7 +1,7 @@
 import numpy as np
 import oracles
 import pytest
-from conftest import close, toy, unit
+from conftest import close, panels, toy, unit
 
 import kerndict.core.learn as learning
 from kerndict.core import incoherence
@@ -27,10 +27,11 @@ def kernel_matrix(Y, name):
 
 def run(problem, gamma, exact, uaksvd=False, n_iter=N_ITER, s=S):
     rng = np.random.RandomState(0)
-    steps = list(learn(problem, [s] * len(problem.signals), gamma, n_iter, exact, uaksvd, rng))
-    terms = np.array([(step.reconstruction, step.coherence) for step in steps]).T
+    terms = []
+    for step in learn(problem, [s] * len(problem.signals), gamma, n_iter, exact, uaksvd, rng):
+        terms.append((step.reconstruction, problem.coherence()))
     D = [problem.dictionary(i) for i in range(len(problem.signals))]
-    return D, steps[-1].codes, terms
+    return D, step.codes, np.array(terms).T
 
 
 @pytest.mark.parametrize("uaksvd", [False, True])
@@ -58,7 +59,7 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
     Y = signals()
     K = kernel_matrix(Y, name)
     sizes = [y.shape[1] for y in Y]
-    problem = KernelProblem(K.copy(), sizes)
+    problem = KernelProblem(panels(K, sizes))
     start_from_gaussian(problem, [6] * 3, np.random.RandomState(1))
     start = [problem.dictionary(i).copy() for i in range(len(Y))]
     A, X, terms = run(problem, gamma, exact, uaksvd)
@@ -76,7 +77,7 @@ def test_linear_kernel_equals_linear_when_classes_span_the_features(gamma):
     problem = LinearProblem(Y, incoherent=gamma > 0)
     start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, X, terms = run(problem, gamma, exact=True)
-    kernel = KernelProblem(kernel_matrix(Y, "linear"), [12] * 3)
+    kernel = KernelProblem(panels(kernel_matrix(Y, "linear"), [12] * 3))
     start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, X_kernel, terms_kernel = run(kernel, gamma, exact=True)
     for i in range(3):
@@ -90,7 +91,7 @@ def test_linear_kernel_equals_linear_without_penalty_in_any_dimension():
     problem = LinearProblem(Y, incoherent=False)
     start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, _, terms = run(problem, 0.0, exact=True)
-    kernel = KernelProblem(kernel_matrix(Y, "linear"), [8] * 3)
+    kernel = KernelProblem(panels(kernel_matrix(Y, "linear"), [8] * 3))
     start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, _, terms_kernel = run(kernel, 0.0, exact=True)
     for i in range(3):
@@ -131,7 +132,7 @@ def test_exact_updates_never_raise_an_atoms_objective(name, gamma, start, guarde
     if name == "none":
         problem = LinearProblem(Y, incoherent=gamma > 0)
     else:
-        problem = KernelProblem(kernel_matrix(Y, name), [10] * 4)
+        problem = KernelProblem(panels(kernel_matrix(Y, name), [10] * 4))
     start(problem, [12] * 4, np.random.RandomState(0))
     run(problem, gamma, exact=True, n_iter=10, s=4)
     assert guarded["atoms"] > 200

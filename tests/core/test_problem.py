@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import close, toy
+from conftest import close, panels, toy
 
 from kerndict.core.kernel import KernelProblem, NotPositiveSemidefinite
 from kerndict.core.linear import LinearProblem
@@ -8,7 +8,7 @@ from kerndict.core.problem import numerical_rank
 
 
 def kernel_problem(K, sizes, n=4, seed=0):
-    problem = KernelProblem(K.copy(), sizes)
+    problem = KernelProblem(panels(K, sizes))
     rng = np.random.default_rng(seed)
     duals = [rng.standard_normal((size, n)) for size in sizes]
     for i, A in enumerate(duals):
@@ -79,10 +79,10 @@ def test_a_zero_class_has_rank_zero_and_zero_atoms():
 def test_negative_eigenvalues_beyond_rounding_are_an_error():
     K = np.diag([1.0, 1.0, 1.0, -1e-4])
     with pytest.raises(NotPositiveSemidefinite) as info:
-        KernelProblem(K, [2, 2])
+        KernelProblem(panels(K, [2, 2]))
     assert info.value.class_index == 1
     assert info.value.eigenvalue == -1e-4
-    assert KernelProblem(np.diag([1.0, 1.0, 1.0, -1e-9]), [2, 2]).rank(1) == 1
+    assert KernelProblem(panels(np.diag([1.0, 1.0, 1.0, -1e-9]), [2, 2])).rank(1) == 1
 
 
 def test_rounding_shows_in_negative_eigenvalues():
@@ -97,5 +97,5 @@ def test_linear_and_linear_kernel_problems_agree_on_ranks():
     X = np.vstack([X, X])
     groups = np.split(X[np.argsort(np.tile(np.repeat([0, 1, 2], 12), 2), kind="stable")], 3)
     linear = LinearProblem([g.T for g in groups], incoherent=False)
-    kernel = KernelProblem(np.vstack(groups) @ np.vstack(groups).T, [24] * 3)
+    kernel = KernelProblem(panels(np.vstack(groups) @ np.vstack(groups).T, [24] * 3))
     assert [linear.rank(i) for i in range(3)] == [kernel.rank(i) for i in range(3)] == [3] * 3

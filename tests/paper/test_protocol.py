@@ -52,7 +52,7 @@ def test_controls_change_one_thing():
     "bad", [("mnist", "idl-aksvd"), ("yaleb", "ikdl"), ("yaleb", "idl-aksvd-x")]
 )
 def test_unknown_names_are_named(bad):
-    with pytest.raises(ValueError, match="is not known: use one of"):
+    with pytest.raises(ValueError, match="is not known: use "):
         paper_settings(*bad)
 
 
@@ -69,6 +69,14 @@ def test_plan_holds_every_row_once():
     assert [row.round for row in exact] == [1]
     peers = [row for row in rows if row.method in ("svc", "linear-svc")]
     assert {(row.table, row.round) for row in peers} == {("", 1)}
+    default = [row for row in rows if (row.dataset, row.method) == ("yaleb", "default")]
+    assert [(row.table, row.round) for row in default] == [("", k) for k in (1, 2, 3, 4, 5)]
+
+
+def test_the_default_is_the_classifier_as_it_comes():
+    model = paper_settings("ar", "default")
+    assert isinstance(model[0], Normalizer)
+    assert model[-1].get_params() == KernelDictionaryClassifier().get_params()
 
 
 def test_every_table_has_its_published_numbers():

@@ -1,6 +1,6 @@
 """How both classifiers learn."""
 
-import time
+import copy
 import warnings
 from abc import abstractmethod
 from numbers import Integral
@@ -21,10 +21,16 @@ from kerndict._validation import (
     check_init_arrays,
     check_real,
 )
-from kerndict.classifiers.outoffold import RIDGES, choose_rule
+from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
 from kerndict.classifiers.prediction import DictionaryPredictor
-from kerndict.core.collaborative import CollaborativeRule, pseudo_inverse
-from kerndict.core.learn import encode, learn
+from kerndict.classifiers.progress import CallbackSupport, Progress
+from kerndict.core.collaborative import (
+    CollaborativeRule,
+    own_inverses,
+    pseudo_inverse,
+    ridge_inverse,
+)
+from kerndict.core.learn import balanced_gamma, encode, learn
 from kerndict.core.problem import Problem
 from kerndict.core.start import (
     start_from_arrays,
@@ -34,9 +40,12 @@ from kerndict.core.start import (
 )
 from kerndict.exceptions import SpanWarning
 
+INCOHERENCE_SCALES = ("relative", "absolute")
 ATOM_UPDATES = ("exact", "power")
 COEF_UPDATES = ("aksvd", "uaksvd")
-DECISIONS = ("residual", "collaborative")
+DECISIONS = ("collaborative", "residual")
+#: Up to so many atoms a class keeps all it has, by default.
+FEW_ATOMS = 15
 INITS = {
     "samples": start_from_samples,
     "random": start_from_gaussian,
@@ -44,22 +53,24 @@ INITS = {
 }
 
 
-class BaseDictionaryClassifier(DictionaryPredictor):
+class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
-    _keep_gram = False  # whether the Gram matrix of all atoms is kept, for the folds
+    _in_fold = False  # keeps the Gram matrix of all atoms for the rule, and no trace
+    _gram: NDArray | None
 
     def __init__(
         self,
-        n_atoms: Any = 20,
-        n_nonzero_coefs: Any = 5,
+        n_atoms: Any = None,
+        n_nonzero_coefs: Any = None,
         *,
         incoherence: Any = 0.0,
+        incoherence_scale: Any = "relative",
         atom_update: Any = "exact",
         coef_update: Any = "aksvd",
-        decision: Any = "residual",
-        n_iter: Any = 10,
-        init: Any = "samples",
+        decision: Any = "collaborative",
+        n_iter: Any = 5,
+        init: Any = "pivoted",
         random_state: Any = None,
         n_jobs: Any = None,
         verbose: Any = 0,
@@ -68,6 +79,7 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.incoherence = incoherence
+        self.incoherence_scale = incoherence_scale
         self.atom_update = atom_update
         self.coef_update = coef_update
         self.decision = decision
@@ -106,10 +118,23 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         Returns
         -------
         self : object
+            An error or Ctrl-C leaves it as it was before: fitted to what it was, or not.
         """
+        before = self.__dict__.copy()
+        try:
+            return self._managed(type(self)._fit)(self, X, y)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
         self._check_parameters()
+        collaborative = self.decision == "collaborative"
+        progress = Progress(self, N_FOLDS if collaborative else 0, X, y)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        if not self._in_fold:
+            check_classification_targets(y)
         classes, labels, sizes = np.unique(y, return_inverse=True, return_counts=True)
         if len(classes) < 2:
             raise ValueError(
@@ -125,62 +150,84 @@ class BaseDictionaryClassifier(DictionaryPredictor):
             n_atoms, sparsity = self._sizes(sizes)
             self._start(problem, n_atoms, rng)
             self._warn_if_spanning(problem, sizes, n_atoms, sparsity)
-            codes, trace = self._learn(problem, sparsity, rng)
+            fitted |= {
+                "classes_": classes,
+                "n_atoms_": n_atoms,
+                "incoherence_": self._gamma(problem, sparsity),
+                "_class_sizes": sizes,
+                "_sparsity": sparsity,
+            }
+            with progress.learning():
+                codes, trace = self._learn(problem, fitted, rng, progress)
 
-        if hasattr(self, "sigma_"):  # of another kernel
-            del self.sigma_
+        for name in ("sigma_", "ridge_", "rule_weights_", "rule_offsets_"):
+            self.__dict__.pop(name, None)  # of another kernel or rule
+        self._keep(problem, fitted, codes, trace)
+        if collaborative or self._in_fold:
+            G = problem.full_gram()
+            del problem, fitted  # and with them the kernel matrix
+            if self._in_fold:
+                self._gram = G
+            else:
+                with threadpool_limits(1, "blas"):
+                    self._fit_rule(X, labels, G, rng, progress)
+        progress.done()
+        return self
+
+    def _keep(self, problem: Problem, fitted: dict[str, Any], codes: list, trace: NDArray) -> None:
+        """Become fitted to what has been learned so far, with the residual rule."""
         for name, value in fitted.items():
             setattr(self, name, value)
-        self.classes_ = classes
-        self.n_atoms_, self._sparsity = n_atoms, sparsity
+        self._dtype = problem.dtype
         self._store(problem)
         self.codes_ = [np.ascontiguousarray(X.T, dtype=problem.dtype) for X in codes]
         self.reconstruction_, self.coherence_ = trace[:, 0], trace[:, 1]
         self.n_iter_ = len(trace)
         self._rule: CollaborativeRule | None = None
         self._gram = None
-        if self.decision == "collaborative" or self._keep_gram:
-            G = problem.full_gram()
-            del problem, fitted  # and with them the kernel matrix
-            if self._keep_gram:
-                self._gram = G
-            else:
-                with threadpool_limits(1, "blas"):
-                    self._fit_rule(X, labels, G, rng)
-        return self
 
     def _fit_rule(
-        self, X: NDArray, labels: NDArray, G: NDArray, rng: np.random.RandomState
+        self,
+        X: NDArray,
+        labels: NDArray,
+        G: NDArray,
+        rng: np.random.RandomState,
+        progress: Progress,
     ) -> None:
         """Choose the ridge and the weights of the collaborative rule out of fold."""
         ridges = RIDGES if self.ridge == "auto" else (float(self.ridge),)
-        self.ridge_, self.rule_weights_, self.rule_offsets_ = choose_rule(
-            self._plain, X, labels, ridges, rng
-        )
-        unknown = self._known_diagonal(X[:1]) is None
-        inverse = np.linalg.inv(G + self.ridge_ * np.eye(len(G)))
+        energy_known = self._known_diagonal(X[:1]) is not None
+        choice = choose_rule(self._plain, X, labels, ridges, rng, progress.fold, energy_known)
+        self.ridge_, self.rule_weights_, self.rule_offsets_, known = choice
         self._rule = CollaborativeRule(
-            inverse.astype(self._dtype),
+            ridge_inverse(G, self.ridge_, self._dtype),
             self._grams,
+            own_inverses(self._grams),
             self.rule_weights_,
             self.rule_offsets_,
-            pseudo_inverse(G).astype(self._dtype) if unknown else None,
+            known,
+            None if energy_known else pseudo_inverse(G, self._dtype),
         )
 
     def _plain(self) -> Self:
         """Return an unfitted copy with the residual rule, for the folds."""
-        copy = clone(self).set_params(decision="residual", verbose=0, random_state=0)
-        copy._keep_gram = True
-        return copy
+        plain = clone(self).set_params(decision="residual", verbose=0, random_state=0)
+        if not isinstance(self.init, str):  # its shapes are those of the whole fit
+            plain.set_params(init="pivoted")
+        plain.__dict__.pop("_skl_callbacks", None)  # those that want to hear of folds are passed on
+        plain._in_fold = True
+        return plain
 
     def _sizes(self, sizes: NDArray) -> tuple[NDArray, NDArray]:
         """Return atoms per class and nonzeros per code for classes of the given sizes."""
         if self.n_atoms is None:
-            n_atoms = np.minimum(sizes, np.maximum(10, sizes // 2))
+            # A fold holds that much less of a class, and of its atoms.
+            few = FEW_ATOMS * (N_FOLDS - 1) // N_FOLDS if self._in_fold else FEW_ATOMS
+            n_atoms = np.minimum(sizes, np.maximum(few, sizes // 2))
         elif isinstance(self.n_atoms, Integral):
             n_atoms = np.full(len(sizes), int(self.n_atoms))
         else:
-            n_atoms = np.ceil(self.n_atoms * sizes - 1e-9).astype(np.int64)
+            n_atoms = np.maximum(1, np.ceil(self.n_atoms * sizes - 1e-9)).astype(np.int64)
         if self.n_nonzero_coefs is None:
             return n_atoms, np.maximum(1, n_atoms // 2)
         return n_atoms, np.full(len(sizes), int(self.n_nonzero_coefs))
@@ -189,10 +236,13 @@ class BaseDictionaryClassifier(DictionaryPredictor):
         check_atoms(self.n_atoms)
         if self.n_nonzero_coefs is not None:
             check_count("n_nonzero_coefs", self.n_nonzero_coefs, 1)
-        if self.ridge != "auto":
+        if not isinstance(self.ridge, str):
             check_real("ridge", self.ridge, 0, strict=True)
+        elif self.ridge != "auto":
+            raise ValueError(f"ridge={self.ridge!r} is not known: use 'auto' or a number > 0.")
         check_count("n_iter", self.n_iter, 0)
         check_real("incoherence", self.incoherence, 0)
+        check_choice("incoherence_scale", self.incoherence_scale, INCOHERENCE_SCALES)
         check_choice("atom_update", self.atom_update, ATOM_UPDATES)
         check_choice("coef_update", self.coef_update, COEF_UPDATES)
         check_choice("decision", self.decision, DECISIONS)
@@ -209,10 +259,12 @@ class BaseDictionaryClassifier(DictionaryPredictor):
     def _warn_if_spanning(
         self, problem: Problem, sizes: NDArray, n_atoms: NDArray, sparsity: NDArray
     ) -> None:
-        if self.n_nonzero_coefs is None:  # automatic values are chosen below the rank
+        if self.decision != "residual" or self.n_nonzero_coefs is None:
             return
-        several = np.flatnonzero(sizes > 1).tolist()
-        ranks = [problem.rank(i) for i in several]
+        several = np.flatnonzero(sizes > 1)
+        if self.n_atoms is None:  # nobody chose them
+            several = several[n_atoms[several] >= sparsity[several]]
+        ranks = [problem.rank(int(i)) for i in several]
         reaches = np.minimum(n_atoms, sparsity)[several]
         spanned = int(np.sum(reaches >= ranks))
         if spanned and 2 * spanned >= len(ranks):
@@ -228,38 +280,47 @@ class BaseDictionaryClassifier(DictionaryPredictor):
                 "classes: a code can then span its whole class, and the residual no longer "
                 f"depends on the dictionary. Give {smaller}more samples per class.",
                 SpanWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
+    def _gamma(self, problem: Problem, sparsity: NDArray) -> float:
+        """Return the absolute weight of the penalty."""
+        weight = float(self.incoherence)
+        if weight == 0 or self.incoherence_scale == "absolute":
+            return weight
+        return weight * balanced_gamma(problem, sparsity.tolist())
+
     def _learn(
-        self, problem: Problem, sparsity: NDArray, rng: np.random.RandomState
+        self,
+        problem: Problem,
+        fitted: dict[str, Any],
+        rng: np.random.RandomState,
+        progress: Progress,
     ) -> tuple[list, NDArray]:
         """Run the iterations; return the codes (n, N_i) and the trace (n_iter, 2)."""
-        s = sparsity.tolist()
+        s = fitted["_sparsity"].tolist()
         codes: list[NDArray] = []
         trace: list[tuple[float, float]] = []
-        begin = time.perf_counter()
+
+        def state() -> dict[str, Any]:
+            so_far = copy.copy(self)
+            so_far._keep(problem, fitted, codes, np.array(trace))
+            return so_far.__dict__
+
         for step in learn(
             problem,
             s=s,
-            gamma=float(self.incoherence),
+            gamma=fitted["incoherence_"],
             n_iter=int(self.n_iter),
             exact=self.atom_update == "exact",
             uaksvd=self.coef_update == "uaksvd",
             rng=rng,
         ):
             codes = step.codes
-            trace.append((step.reconstruction, step.coherence))
-            if self.verbose:
-                self._report(len(trace), trace[-1], time.perf_counter() - begin)
-        if not trace:
+            coherence = np.nan if self._in_fold else problem.coherence()  # a trace nobody reads
+            trace.append((step.reconstruction, coherence))
+            if progress.iteration(*trace[-1], state if self.decision == "residual" else None):
+                break
+        if not codes:
             codes = [encode(problem, i, s[i]) for i in range(len(problem.signals))]
         return codes, np.array(trace).reshape(-1, 2)
-
-    def _report(self, done: int, terms: tuple[float, float], seconds: float) -> None:
-        left = seconds / done * (self.n_iter - done)
-        print(
-            f"[{type(self).__name__}] iteration {done}/{self.n_iter}: reconstruction "
-            f"{terms[0]:.6g}, coherence {terms[1]:.6g}; {seconds:.1f} s, {left:.1f} s left",
-            flush=True,
-        )

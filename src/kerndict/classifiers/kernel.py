@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from kerndict._validation import check_choice, check_degree, check_diagonal, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
+from kerndict.classifiers.width import choose_width
 from kerndict.core.kernel import NEGATIVE, KernelProblem, NotPositiveSemidefinite
 from kerndict.core.problem import Problem
-from kerndict.kernels import KERNELS, Kernel, distance_shift, median_distance
+from kerndict.kernels import KERNELS, Kernel, distance_shift
 
 
 class KernelDictionaryClassifier(BaseDictionaryClassifier):
@@ -21,40 +22,44 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     As :class:`DictionaryClassifier`, in the feature space of a kernel: atoms are
     combinations of the mapped training samples of their class.
 
-    `fit` holds one kernel matrix of all training samples, n_samples², and terms of
-    lower order.  `predict` computes the kernel in chunks within scikit-learn's
-    ``working_memory``.
+    `fit` holds one kernel matrix of all training samples, n_samples², and a few matrices of
+    the size of each class; with the collaborative rule, afterwards, a few of the size of all
+    atoms.  `predict` computes the kernel in chunks within scikit-learn's ``working_memory``.
 
     Parameters
     ----------
-    n_atoms : int, float or None, default=20
+    n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
-        of the class in (0, 1], rounded up; or None for half of the class, but at least 10
+        of the class in (0, 1], rounded up; or None for half of the class, but at least 15
         or all.
-    n_nonzero_coefs : int or None, default=5
+    n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.
     incoherence : float, default=0.0
-        The weight γ of the penalty in Eq. (7), absolute: it weighs against squared
-        errors in feature space.
+        The weight of the penalty on atoms that resemble those of other classes, Eq. (7).
+    incoherence_scale : {"relative", "absolute"}, default="relative"
+        ``"relative"``: at 1 the penalty pulls on an atom as hard as its own samples do, on
+        average and at the start, whatever the data.  ``"absolute"``: `incoherence` is the γ
+        of the paper, which weighs against squared errors.
     atom_update : {"exact", "power"}, default="exact"
         ``"exact"`` solves for each atom in closed form, Eq. (12); ``"power"`` takes the
         step of the printed Algorithm 2, Eq. (18), which can raise the objective.
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
-    decision : {"residual", "collaborative"}, default="residual"
+    decision : {"collaborative", "residual"}, default="collaborative"
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
+        each class leaves of it, spends on it and would leave on its own is weighed into
+        probabilities, with an offset per class.  The ridge, the weights and the offsets are
+        fitted out of fold, which costs five more fits.
         ``"residual"``: the class with the smallest residual wins, Eq. (20).
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
-        what each class leaves of it and spends on it is weighed into probabilities; the
-        ridge and the weights are fitted out of fold, which costs five more fits.
-    n_iter : int, default=10
+    n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
         experiment.
-    init : {"samples", "random", "pivoted"} or sequence of arrays, default="samples"
-        Random nonzero samples of the class (beyond the class size, random combinations
-        of them), Gaussian dual coefficients, the samples that a pivoted Cholesky
-        factorisation takes (greedy and without chance), or one array (samples of the class,
-        n_atoms) per class in the order of `classes_`, its rows in the order of `X`.
+    init : {"pivoted", "samples", "random"} or sequence of arrays, default="pivoted"
+        The samples that a pivoted Cholesky factorisation takes (greedy, and without chance
+        until they span the class), random nonzero samples of the class (beyond the class size,
+        random combinations of them), Gaussian dual coefficients, or one array (samples of the
+        class, n_atoms) per class in the order of `classes_`, its rows in the order of `X`.
         Atoms are always normalised in feature space.
     random_state : int, RandomState instance or None, default=None
         Draws the initial atoms, the rows behind `sigma_` and, with
@@ -62,7 +67,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
-        Print the objective and the time left after every iteration.
+        Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
@@ -73,8 +78,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         `predict` that of the new samples with them.  Kernels must be positive
         semidefinite.
     sigma : float or None, default=None
-        The width σ of ``"rbf"``.  None takes the median Euclidean distance over pairs of
-        at most 2000 training rows, equal rows left out.
+        The width σ of ``"rbf"``.  None compares 0.5 to 3 times the median distance between
+        training samples by the leave-one-out log-loss of the collaborative rule, on at
+        most 600 of them.
     degree : int, default=2
         The degree of ``"poly"``.
     coef0 : float, default=1.0
@@ -98,12 +104,14 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
         The two terms of Eq. (7) after each pass, γ not applied; the second sums
         ordered pairs of classes.
+    incoherence_ : float
+        The absolute weight γ of the penalty.
     n_iter_ : int
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
-    ridge_, rule_weights_, rule_offsets_ : float, ndarray (2,), ndarray (n_classes,)
-        The ridge, the weights α, β and the offsets of the collaborative rule.
+    ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
+        The ridge, the weights α, β, δ and the offsets of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -132,15 +140,16 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def __init__(
         self,
-        n_atoms: Any = 20,
-        n_nonzero_coefs: Any = 5,
+        n_atoms: Any = None,
+        n_nonzero_coefs: Any = None,
         *,
         incoherence: Any = 0.0,
+        incoherence_scale: Any = "relative",
         atom_update: Any = "exact",
         coef_update: Any = "aksvd",
-        decision: Any = "residual",
-        n_iter: Any = 10,
-        init: Any = "samples",
+        decision: Any = "collaborative",
+        n_iter: Any = 5,
+        init: Any = "pivoted",
         random_state: Any = None,
         n_jobs: Any = None,
         verbose: Any = 0,
@@ -154,6 +163,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             n_atoms,
             n_nonzero_coefs,
             incoherence=incoherence,
+            incoherence_scale=incoherence_scale,
             atom_update=atom_update,
             coef_update=coef_update,
             decision=decision,
@@ -186,22 +196,27 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _make_problem(
         self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
     ) -> tuple[Problem, dict[str, Any]]:
-        kernel = self._settled_kernel(X, rng)
+        kernel = self._settled_kernel(X, order, sizes, rng)
         fitted: dict[str, Any] = {"_kernel": kernel, "fit_indices_": order}
         if kernel.name == "rbf":
             fitted["sigma_"] = kernel.sigma
         if kernel.name == "precomputed":
-            K = self._grouped(X, order)
             fitted["X_fit_"] = None
-            self._check_symmetric(K)
+            self._check_kernel(X)
+            panels = [X[np.ix_(order, part)] for part in np.split(order, np.cumsum(sizes)[:-1])]
         else:
             fitted["X_fit_"] = X = X[order]
-            K = kernel.matrix(X, X)
             if callable(kernel.name):
-                self._check_symmetric(K)
-        fitted["_training_diagonal"] = _constant(np.diagonal(K))
+                K = kernel.matrix(X, X)
+                self._check_kernel(K)
+                ends = np.cumsum(sizes).tolist()
+                panels = [K[:, end - n : end].copy() for n, end in zip(sizes, ends, strict=True)]
+                del K
+            else:
+                panels = kernel.panels(X, sizes.tolist())
+        fitted["_training_diagonal"] = _constant(_diagonal_of(panels))
         try:
-            return KernelProblem(K, sizes.tolist()), fitted
+            return KernelProblem(panels), fitted
         except NotPositiveSemidefinite as error:
             remedy = {
                 "rbf": "The features are too large for sigma: centre or scale them.",
@@ -213,22 +228,26 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 f"largest being {error.largest:.3g}. {remedy}"
             ) from None
 
-    def _settled_kernel(self, X: NDArray, rng: np.random.RandomState) -> Kernel:
+    def _settled_kernel(
+        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+    ) -> Kernel:
         sigma, shift = 1.0, None
         if self.kernel == "rbf":
-            sigma = median_distance(X, rng) if self.sigma is None else float(self.sigma)
+            if self.sigma is None:
+                labels = np.empty(len(X), np.int64)
+                labels[order] = np.repeat(np.arange(len(sizes)), sizes)
+                sigma = choose_width(X, labels, rng)
+            else:
+                sigma = float(self.sigma)
             shift = distance_shift(X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
-    def _grouped(self, K: NDArray, order: NDArray) -> NDArray:
+    def _check_kernel(self, K: NDArray) -> None:
         if K.shape[0] != K.shape[1]:
             raise ValueError(
                 "kernel='precomputed' needs the square kernel matrix of the training samples, "
                 f"got X of shape {K.shape}: give K(X_train, X_train)."
             )
-        return K[np.ix_(order, order)]
-
-    def _check_symmetric(self, K: NDArray) -> None:
         blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
         worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
         rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
@@ -242,7 +261,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _store(self, problem: Problem) -> None:
         assert isinstance(problem, KernelProblem)
         classes = range(len(problem.signals))
-        self.dual_dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dual_dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         grams = (problem.gram(i, A) for i, A in enumerate(self.dual_dictionaries_))
         self._grams = [G.astype(problem.dtype) for G in grams]
 
@@ -266,7 +287,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _row_bytes(self) -> int:
         copies = 2 if callable(self._kernel.name) else 1
-        entries = copies * len(self.fit_indices_) + 4 * int(self.n_atoms_.sum())
+        entries = copies * len(self.fit_indices_) + self._row_entries()
         return self._dtype.itemsize * entries
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
@@ -279,11 +300,14 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _plain(self) -> Self:
         copy = super()._plain()
-        if not isinstance(self.init, str):  # its rows are those of the whole class
-            copy.set_params(init="pivoted")
         if self._kernel.name == "rbf":
             copy.set_params(sigma=self._kernel.sigma)
         return copy
+
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        A = self.dual_dictionaries_[c]
+        start = sum(len(B) for B in self.dual_dictionaries_[:c])
+        return self.fit_indices_[start : start + len(A)], codes @ A.T
 
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         if diagonal is not None:
@@ -293,9 +317,14 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if self._training_diagonal is None:
             raise ValueError(
                 "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
-                "new samples is unknown. Give it as class_residuals(X, diagonal=...)."
+                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
         return np.full(len(X), self._training_diagonal, X.dtype)
+
+
+def _diagonal_of(panels: list[NDArray]) -> NDArray:
+    starts = np.cumsum([0] + [panel.shape[1] for panel in panels])
+    return np.concatenate([panel[a:].diagonal() for panel, a in zip(panels, starts, strict=False)])
 
 
 def _constant(diagonal: NDArray) -> float | None:

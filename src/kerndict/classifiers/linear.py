@@ -19,8 +19,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     """Classification with incoherent dictionary learning (IDL), linear.
 
     Every class learns a dictionary that represents its samples by few atoms; a penalty
-    keeps the dictionaries of different classes apart.  A sample belongs to the class
-    whose atoms leave the smallest residual.
+    can keep the dictionaries of different classes apart.  A sample belongs to the class
+    whose atoms explain it best.
 
     The model is linear through the origin: it tells directions apart, not positions.
     It suits many features (faces, spectra, histograms) and cannot separate blobs in two
@@ -29,41 +29,45 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, float or None, default=20
+    n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
-        of the class in (0, 1], rounded up; or None for half of the class, but at least 10
+        of the class in (0, 1], rounded up; or None for half of the class, but at least 15
         or all.
-    n_nonzero_coefs : int or None, default=5
+    n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.
     incoherence : float, default=0.0
-        The weight γ of the penalty in Eq. (3), absolute: it weighs against squared
-        errors, so that it depends on the scale of the features.
+        The weight of the penalty on atoms that resemble those of other classes, Eq. (3).
+    incoherence_scale : {"relative", "absolute"}, default="relative"
+        ``"relative"``: at 1 the penalty pulls on an atom as hard as its own samples do, on
+        average and at the start, whatever the data.  ``"absolute"``: `incoherence` is the γ
+        of the paper, which weighs against squared errors.
     atom_update : {"exact", "power"}, default="exact"
         ``"exact"`` solves for each atom in closed form, Eq. (12); ``"power"`` takes the
         step of the printed Algorithm 1, Eq. (5), which can raise the objective.
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
-    decision : {"residual", "collaborative"}, default="residual"
+    decision : {"collaborative", "residual"}, default="collaborative"
+        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
+        each class leaves of it, spends on it and would leave on its own is weighed into
+        probabilities, with an offset per class.  The ridge, the weights and the offsets are
+        fitted out of fold, which costs five more fits.
         ``"residual"``: the class with the smallest residual wins, Eq. (2).
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge, and
-        what each class leaves of it and spends on it is weighed into probabilities; the
-        ridge and the weights are fitted out of fold, which costs five more fits.
-    n_iter : int, default=10
+    n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
         experiment.
-    init : {"samples", "random", "pivoted"} or sequence of arrays, default="samples"
-        Random nonzero samples of the class (beyond the class size, random combinations
-        of them), Gaussian atoms, the samples that a pivoted Cholesky factorisation takes
-        (greedy and without chance), or one array (n_features, n_atoms) per class in the
-        order of `classes_`.  Atoms are always normalised.
+    init : {"pivoted", "samples", "random"} or sequence of arrays, default="pivoted"
+        The samples that a pivoted Cholesky factorisation takes (greedy, and without chance
+        until they span the class), random nonzero samples of the class (beyond the class size,
+        random combinations of them), Gaussian atoms, or one array (n_features, n_atoms) per
+        class in the order of `classes_`.  Atoms are always normalised.
     random_state : int, RandomState instance or None, default=None
-        Draws the initial atoms, and with ``atom_update="power"`` the replacements of
-        unused ones.
+        Deals the folds of the collaborative rule, draws initial atoms, and with
+        ``atom_update="power"`` the replacements of unused ones.
     n_jobs : int or None, default=None
         Threads in prediction; the result does not depend on it.
     verbose : int, default=0
-        Print the objective and the time left after every iteration.
+        Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
@@ -74,17 +78,21 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         The labels.
     dictionaries_ : list of ndarray of shape (n_features, n_atoms)
         The atoms of each class, unit columns.
+    fit_indices_ : ndarray of shape (n_samples,)
+        The rows of `X` grouped by class, in the order of `codes_`.
     codes_ : list of ndarray of shape (n_samples of the class, n_atoms)
         The codes of the training samples of each class after the last pass.
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
         The two terms of Eq. (3) after each pass, γ not applied; the second sums
         ordered pairs of classes.
+    incoherence_ : float
+        The absolute weight γ of the penalty.
     n_iter_ : int
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
-    ridge_, rule_weights_, rule_offsets_ : float, ndarray (2,), ndarray (n_classes,)
-        The ridge, the weights α, β and the offsets of the collaborative rule.
+    ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
+        The ridge, the weights α, β, δ and the offsets of the collaborative rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -121,18 +129,26 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     ) -> tuple[Problem, dict[str, Any]]:
         self._check_squares(X)
         groups = np.split(X[order], np.cumsum(sizes)[:-1])
-        return LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0), {}
+        problem = LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0)
+        return problem, {"fit_indices_": order}
 
     def _store(self, problem: Problem) -> None:
         classes = range(len(problem.signals))
-        self.dictionaries_ = [problem.dictionary(i).astype(problem.dtype) for i in classes]
+        self.dictionaries_ = [
+            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
+        ]
         wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
         self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
 
     def _check_squares(self, X: NDArray) -> None:
         with np.errstate(over="ignore"):
-            finite = np.isfinite(_LINEAR.diagonal(X)).all()
-        if not finite:
+            squares = _LINEAR.diagonal(X)
+        if np.abs(X).max(initial=0) > 0 and squares.max() < np.finfo(X.dtype).tiny:
+            raise ValueError(
+                f"X holds values up to {np.abs(X).max():.3g} only, whose squares underflow "
+                f"{X.dtype}: scale the features up."
+            )
+        if not np.isfinite(squares).all():
             raise ValueError(
                 f"X holds values up to {np.abs(X).max():.3g}, whose squares overflow {X.dtype}: "
                 "scale the features down."
@@ -148,7 +164,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
             yield X, D, G
 
     def _row_bytes(self) -> int:
-        return self._dtype.itemsize * 4 * int(self.n_atoms_.sum())
+        return self._dtype.itemsize * self._row_entries()
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
         return _LINEAR.diagonal(X)
@@ -160,3 +176,16 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         if diagonal is None:
             return _LINEAR.diagonal(X)
         return check_diagonal(diagonal, len(X), X.dtype)
+
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        if not hasattr(self, "codes_"):  # a loaded model does not know its training samples
+            return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
+        start = sum(len(theirs) for theirs in self.codes_[:c])
+        theirs = self.codes_[c]
+        norms = np.outer(_norms(codes), _norms(theirs))
+        cosines = codes @ theirs.T / np.where(norms > 0, norms, 1)
+        return self.fit_indices_[start : start + len(theirs)], cosines
+
+
+def _norms(rows: NDArray) -> NDArray:
+    return np.sqrt(np.sum(rows**2, axis=1))

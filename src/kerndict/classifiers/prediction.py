@@ -16,6 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from kerndict._validation import check_count
+from kerndict.classifiers.explanation import Explanation, explain
+from kerndict.classifiers.summary import visual_block
 from kerndict.core.collaborative import CollaborativeRule
 from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
 
@@ -23,10 +26,17 @@ _CHUNK_ROWS = 2048
 
 
 def _is_collaborative(model: Any) -> bool:
-    """Tell whether there are probabilities; the error says how to get them."""
-    if model.decision != "collaborative":
+    """Tell whether there are probabilities and typicality; the error says how to get them."""
+    fitted = vars(model).get("classes_") is not None
+    if fitted and model._rule is None:
         raise AttributeError(
-            f"decision={model.decision!r} has no probabilities: use decision='collaborative'."
+            "this model was fitted with decision='residual', which has neither probabilities nor "
+            "typicality: fit it with decision='collaborative'."
+        )
+    if not fitted and model.decision != "collaborative":
+        raise AttributeError(
+            f"decision={model.decision!r} has neither probabilities nor typicality: use "
+            "decision='collaborative'."
         )
     return True
 
@@ -36,7 +46,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
 
     n_jobs: Any
     classes_: NDArray
-    codes_: list[NDArray]
+    n_atoms_: NDArray
+    _dtype: np.dtype
     _sparsity: NDArray
     _rule: CollaborativeRule | None
 
@@ -48,6 +59,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _row_bytes(self) -> int:
         """Return the memory that prediction takes per row."""
 
+    def _row_entries(self) -> int:
+        """Return the numbers per row that both rules take, correlations and features."""
+        return 4 * int(self.n_atoms_.sum()) + 8 * len(self.n_atoms_)
+
     @abstractmethod
     def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         """Return k(y, y) of every row of X."""
@@ -56,24 +71,30 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _known_diagonal(self, X: NDArray) -> NDArray | None:
         """Return k(y, y) of every row of X, or None where it cannot be known."""
 
+    @abstractmethod
+    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return training samples of class c, and how much they stand behind each code."""
+
     def _check_rows(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[self._dtype], reset=False)
 
-    @property
-    def _dtype(self) -> np.dtype:
-        return self.codes_[0].dtype
+    def _sk_visual_block_(self) -> Any:
+        return visual_block(self)
 
     def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
-        """Return a function of rows, in chunks within the working memory, chunks in threads."""
+        """Return a function of rows, in chunks."""
+        return np.concatenate(self._map_chunks(lambda rows: function(X[rows]), len(X)))
+
+    def _map_chunks(self, function: Callable[[slice], Any], n_rows: int) -> list:
+        """Return a function of chunks of rows within the working memory, chunks in threads."""
         threads = effective_n_jobs(self.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
         memory = get_config()["working_memory"] * 2**20
         fitting = int(memory // (threads * self._row_bytes()))
-        rows = max(1, min(fitting, _CHUNK_ROWS, -(-len(X) // threads)))
+        rows = max(1, min(fitting, _CHUNK_ROWS, -(-n_rows // threads)))
         with threadpool_limits(1 if threads > 1 else None, "blas"):
-            parts = parallel(delayed(function)(X[part]) for part in gen_batches(len(X), rows))
-        return np.concatenate(parts)
+            return parallel(delayed(function)(part) for part in gen_batches(n_rows, rows))
 
     def _energies(self, X: NDArray) -> NDArray:
         """Return k(y, y) minus the squared residual of every row over every class."""
@@ -127,10 +148,12 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _scores(self, X: ArrayLike) -> NDArray:
-        X = self._check_rows(X)
+        return self._in_chunks(self._settled, self._check_rows(X))
+
+    def _settled(self, X: NDArray) -> NDArray:
         if self._rule is None:
-            return settle_ties(self._in_chunks(self._energies, X))
-        return settle_scores(self._in_chunks(self._rule_scores, X))
+            return settle_ties(self._energies(X))
+        return settle_scores(self._rule_scores(X))
 
     @available_if(_is_collaborative)
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
@@ -159,9 +182,48 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`; a row of zeros gets equal ones.
+            In the order of `classes_`; a row of zeros gets equal ones.  They are calibrated
+            out of fold, except where every class has a single training sample.
         """
         return np.exp(self.predict_log_proba(X))
+
+    @available_if(_is_collaborative)
+    def typicality(self, X: ArrayLike) -> NDArray:
+        """Return how typical each sample is of the class it is given, in [0, 1].
+
+        A p-value: the share of training samples that, held out of the folds of `fit`, won
+        their class with at most the score with which the sample wins its own.  It is about
+        uniform on new samples of known classes and near 0 on strangers, which makes
+        ``typicality(X) < 0.01`` a test that rejects about 1 % of what it should keep.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_samples,)
+            At least ``1 / (n_train + 1)``; 1 where every class had one training sample only,
+            and none could be held out.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from kerndict import KernelDictionaryClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> few = y < 5
+        >>> model = KernelDictionaryClassifier(random_state=0).fit(X[few][::2], y[few][::2])
+        >>> known, strange = model.typicality(X[few][1::2]), model.typicality(X[~few])
+        >>> bool((known < 0.05).mean() < 0.1), bool((strange < 0.05).mean() > 0.7)
+        (True, True)
+        """
+        X = self._check_rows(X)
+        return self._in_chunks(self._typicality, X)
+
+    def _typicality(self, X: NDArray) -> NDArray:
+        assert self._rule is not None
+        return self._rule.typicality(self._correlations(X), self._known_diagonal(X))
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class with the best score.
@@ -179,6 +241,51 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
             Ties go to the first class.
         """
-        scores = self.decision_function(X)
-        winners = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[winners]
+        return self.classes_[self._in_chunks(self._winners, self._check_rows(X))]
+
+    def _winners(self, X: NDArray) -> NDArray:
+        return self._settled(X).argmax(axis=1)
+
+    def explain(
+        self, X: ArrayLike, diagonal: ArrayLike | None = None, n_samples: int = 5
+    ) -> Explanation:
+        """Return why each sample is decided as it is, in numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training
+            samples.
+        diagonal : array-like of shape (n_samples,), optional
+            k(y, y) of each sample, for ``kernel="precomputed"`` when the diagonal of
+            the training kernel is not constant; as in :meth:`class_residuals`.  The
+            collaborative rule does without: residuals then are what is left of the
+            sample's projection on all atoms.
+        n_samples : int, default=5
+            Training samples listed for each of the two classes, at most.
+
+        Returns
+        -------
+        explanation : Explanation
+            Scores and residuals of all classes; for the winner and the runner-up, the atoms
+            and coefficients of the sample's code, and the training samples behind it.
+
+        Notes
+        -----
+        What stands behind a code depends on the classifier.  A kernel classifier's atoms
+        *are* combinations of training samples: the weights are ``A x``, and the weighted
+        sum of the mapped training samples is exactly the approximation of the sample.
+        Weights of training samples that are nearly equal can be large and cancel each
+        other.  The atoms of the linear classifier do not remember what they were learned
+        from; listed are the training samples of the class that use the same atoms in the
+        same proportions, and the weights are the cosines between their codes and the
+        sample's, 1 at most.
+        """
+        X = self._check_rows(X)
+        check_count("n_samples", n_samples, 1)
+        energies = (
+            self._diagonal(X, diagonal)
+            if self._rule is None or diagonal is not None
+            else self._known_diagonal(X)
+        )
+        return explain(self, X, energies, n_samples)

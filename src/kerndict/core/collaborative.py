@@ -5,13 +5,15 @@ With G the Gram matrix of all atoms and b the correlations of a signal y, the co
 
     r_c = k(y,y) - 2 b_c'x_c + x_c'G_cc x_c      what it leaves
     q_c = |x_c|^2                                what it spends
+    o_c = k(y,y) - b_c'(G_cc + ridge I)^-1 b_c   what it would leave on its own
 
-and the rule weighs both, ``P(c|y) = softmax_c(-alpha log r_c + beta log q_c + offset_c)``.  The
-offsets are there because classes differ in how well they explain what is not theirs: one of
-many kinds of things leaves little of anything.
+and the rule weighs them, ``P(c|y) = softmax_c(-alpha log r_c + beta log q_c - delta log o_c +
+offset_c)``, all three relative to k(y,y): the length of a signal says nothing.  The offsets are
+there because classes differ in how well they explain what is not theirs: one of many kinds of
+things leaves little of anything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +25,27 @@ from scipy.special import log_softmax
 #: samples are told apart without an error, and the weights would grow without bound.
 WEIGHT_PRIOR = 0.01
 OFFSET_PRIOR = 1.0
+#: The ridge of o_c; anything from 1e-4 to 3e-2 did as well.
+OWN_RIDGE = 0.01
+
+
+def class_parts(
+    X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Return r_c and q_c of every signal and class; see :func:`rule_features`."""
+    r = np.empty((len(B), len(G)), B.dtype)
+    q = np.empty_like(r)
+    for c, own in enumerate(class_slices(G)):
+        x = X[:, own]
+        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
+        q[:, c] = np.sum(x**2, axis=1)
+    return r, q
 
 
 def rule_features(
     X: NDArray, B: NDArray, G: Sequence[NDArray], diagonal: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Return ``-log r_c`` and ``log q_c`` of every signal and class.
+    """Return ``-log r_c`` and ``log q_c`` of every signal and class, relative to k(y, y).
 
     Parameters
     ----------
@@ -36,22 +53,40 @@ def rule_features(
     G : the blocks G_cc
     diagonal : (N,), k(y, y); features of a signal without energy are zero
     """
-    eps = np.finfo(B.dtype).eps
-    r = np.empty((len(B), len(G)), B.dtype)
-    q = np.empty_like(r)
+    r, q = class_parts(X, B, G, diagonal)
+    return -_relative_log(r, diagonal), _relative_log(q, diagonal)
+
+
+def own_feature(B: NDArray, inverses: Sequence[NDArray], diagonal: NDArray) -> NDArray:
+    """Return ``-log o_c`` of every signal and class; ``inverses`` are those of the blocks."""
+    o = np.empty((len(B), len(inverses)), B.dtype)
+    for c, own in enumerate(class_slices(inverses)):
+        o[:, c] = diagonal - np.sum((B[:, own] @ inverses[c]) * B[:, own], axis=1)
+    return -_relative_log(o, diagonal)
+
+
+def own_inverses(G: Sequence[NDArray]) -> list[NDArray]:
+    """Return ``(G_cc + ridge I)^-1`` of every class, in its precision."""
+    return [
+        np.linalg.inv(G_c.astype(np.float64) + OWN_RIDGE * np.eye(len(G_c))).astype(G_c.dtype)
+        for G_c in G
+    ]
+
+
+def class_slices(blocks: Sequence[NDArray]) -> Iterator[slice]:
+    """Yield the place of every class among all atoms."""
     start = 0
-    for c, G_c in enumerate(G):
-        own = slice(start, start + len(G_c))
-        x = X[:, own]
-        r[:, c] = diagonal + np.sum(x * (x @ G_c - 2 * B[:, own]), axis=1)
-        q[:, c] = np.sum(x**2, axis=1)
-        start += len(G_c)
+    for block in blocks:
+        yield slice(start, start + len(block))
+        start += len(block)
+
+
+def _relative_log(values: NDArray, diagonal: NDArray) -> NDArray:
+    """Return ``log(value / k(y,y))``, floored at the logarithm of eps; 0 without energy."""
     energy = np.where(diagonal > 0, diagonal, 1)[:, None]
-    left = -np.log(np.maximum(r, eps * energy))
-    spent = np.log(np.maximum(q, eps))
-    empty = diagonal <= 0
-    left[empty], spent[empty] = 0, 0
-    return left, spent
+    logs = np.log(np.maximum(values / energy, np.finfo(values.dtype).eps))
+    logs[diagonal <= 0] = 0
+    return logs
 
 
 def ridge_path(
@@ -61,18 +96,32 @@ def ridge_path(
     w, U = np.linalg.eigh(G)
     BU = B @ U
     return [
-        rule_features(BU / (np.maximum(w, 0) + ridge) @ U.T, B, blocks, diagonal)
-        for ridge in ridges
+        rule_features(BU / ridged(w, ridge, B.dtype) @ U.T, B, blocks, diagonal) for ridge in ridges
     ]
 
 
-def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, NDArray, float]:
+def ridged(w: NDArray, ridge: float, dtype: np.dtype) -> NDArray:
+    """Return the eigenvalues of ``G + ridge I`` from those of G, well above rounding."""
+    floor = 10 * np.finfo(dtype).eps * w[-1]
+    return (np.maximum(w, 0) + max(ridge, floor)).astype(dtype)
+
+
+def ridge_inverse(G: NDArray, ridge: float, dtype: np.dtype) -> NDArray:
+    """Return ``(G + ridge I)^-1`` as :func:`ridge_path` sees it."""
+    w, U = np.linalg.eigh(G)
+    return ((U / ridged(w, ridge, dtype)) @ U.T).astype(dtype)
+
+
+def fit_weights(
+    features: Sequence[NDArray], labels: NDArray, start: NDArray | None = None
+) -> tuple[NDArray, NDArray, float]:
     """Fit the weights and offsets of the rule by their log-loss, which is convex in them.
 
     Parameters
     ----------
     features : arrays (N, n_classes), each to be weighed by a number >= 0
     labels : (N,), class indices
+    start : weights and offsets to begin from, in one array
 
     Returns
     -------
@@ -80,26 +129,25 @@ def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, 
     offsets : (n_classes,)
     loss : float, the mean log-loss with its priors
     """
-    F = np.stack(features)
-    count, n_classes = len(F), F.shape[2]
-    truth = np.eye(n_classes)[labels]
+    count, n_classes = len(features), features[0].shape[1]
+    rows = np.arange(len(labels))
+    sizes = np.bincount(labels, minlength=n_classes)
+    truth = np.array([feature[rows, labels].sum() for feature in features])
 
     def objective(z: NDArray) -> tuple[float, NDArray]:
         weights, offsets = z[:count], z[count:]
-        log_p = log_softmax(np.tensordot(weights, F, axes=1) + offsets, axis=1)
-        loss = -np.sum(log_p * truth)
+        log_p = log_softmax(weigh(features, weights, offsets), axis=1)
+        loss = -np.sum(log_p[rows, labels])
         loss += (WEIGHT_PRIOR * weights @ weights + OFFSET_PRIOR * offsets @ offsets) / 2
-        excess = np.exp(log_p) - truth
+        p = np.exp(log_p)
+        slopes = np.array([np.vdot(feature, p) for feature in features]) - truth
         return loss, np.concatenate(
-            [
-                np.tensordot(F, excess, axes=2) + WEIGHT_PRIOR * weights,
-                excess.sum(axis=0) + OFFSET_PRIOR * offsets,
-            ]
+            [slopes + WEIGHT_PRIOR * weights, p.sum(axis=0) - sizes + OFFSET_PRIOR * offsets]
         )
 
     found = minimize(
         objective,
-        np.concatenate([np.ones(count), np.zeros(n_classes)]),
+        np.r_[np.ones(count), np.zeros(n_classes)] if start is None else start,
         jac=True,
         method="L-BFGS-B",
         bounds=[(0, None)] * count + [(None, None)] * n_classes,
@@ -111,15 +159,23 @@ def fit_weights(features: Sequence[NDArray], labels: NDArray) -> tuple[NDArray, 
 class CollaborativeRule:
     """A fitted rule.
 
-    ``inverse`` is ``(G + ridge I)^-1``; ``blocks`` are the G_cc; ``span`` is the
-    pseudo-inverse of G, kept only where k(y, y) is unknown.
+    ``inverse`` is ``(G + ridge I)^-1``; ``blocks`` are the G_cc and ``own`` their
+    :func:`own_inverses`; ``known`` holds the :func:`strangeness` of the training samples out of
+    fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
     """
 
     inverse: NDArray
     blocks: list[NDArray]
+    own: list[NDArray]
     weights: NDArray
     offsets: NDArray
+    known: NDArray
     span: NDArray | None = None
+
+    def features(self, B: NDArray, diagonal: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the three features of every signal and class."""
+        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
+        return left, spent, own_feature(B, self.own, diagonal)
 
     def scores(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
         """Return the argument of the softmax, (N, n_classes); zero for a signal without energy.
@@ -128,17 +184,44 @@ class CollaborativeRule:
         """
         if diagonal is None:
             diagonal = spanned_energy(B, self.span)
-        left, spent = rule_features(B @ self.inverse, B, self.blocks, diagonal)
-        alpha, beta = self.weights.astype(B.dtype)
-        scores = alpha * left + beta * spent + self.offsets.astype(B.dtype)
+        scores = weigh(self.features(B, diagonal), self.weights, self.offsets)
         return np.where(diagonal[:, None] > 0, scores, 0)
 
+    def typicality(self, B: NDArray, diagonal: NDArray | None) -> NDArray:
+        """Return the share of training samples at least as strange as each signal, (N,).
 
-def pseudo_inverse(G: NDArray) -> NDArray:
-    """Return the pseudo-inverse of a Gram matrix, cut where rounding begins."""
+        The signal itself counts as one of them, so that the share is a p-value; with no
+        training sample to compare with it is 1.
+        """
+        if diagonal is None:
+            diagonal = spanned_energy(B, self.span)
+        strange = strangeness(self.scores(B, diagonal), diagonal)
+        milder = np.searchsorted(self.known, strange)
+        return (1 + len(self.known) - milder) / (1 + len(self.known))
+
+
+def weigh(features: Sequence[NDArray], weights: NDArray, offsets: NDArray) -> NDArray:
+    """Return the argument of the softmax, (N, n_classes)."""
+    dtype = features[0].dtype
+    scores = np.tile(offsets.astype(dtype), (len(features[0]), 1))
+    for weight, feature in zip(weights.astype(dtype), features, strict=True):
+        scores += weight * feature
+    return scores
+
+
+def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
+    """Return minus the winner's score; infinite without energy.
+
+    Large for a signal of which even the winner leaves much for what it spends.
+    """
+    return np.where(diagonal > 0, -scores.max(axis=1), np.inf)
+
+
+def pseudo_inverse(G: NDArray, dtype: np.dtype) -> NDArray:
+    """Return the pseudo-inverse of a Gram matrix known to a precision, cut at rounding."""
     w, U = np.linalg.eigh(G)
-    kept = w > np.finfo(np.float64).eps ** (2 / 3) * w[-1]
-    return (U[:, kept] / w[kept]) @ U[:, kept].T
+    kept = w > np.finfo(dtype).eps ** (2 / 3) * w[-1]
+    return ((U[:, kept] / w[kept]) @ U[:, kept].T).astype(dtype)
 
 
 def spanned_energy(B: NDArray, span: NDArray | None) -> NDArray:

@@ -96,7 +96,7 @@ def krylov_eigenbasis(
         values, B = np.linalg.eigh(penalty(np.eye(m)))
         return B, np.maximum(values, 0)
 
-    block = basis = _orthonormal(W)
+    block = basis = orthonormal(W)
     T = np.empty((0, 0))
     for depth in range(MAX_DEPTH + 1):
         image = penalty(block)
@@ -112,7 +112,7 @@ def krylov_eigenbasis(
         residual = 2 * gamma * rest @ solution[-block.shape[1] :]
         if np.all(_norms(residual) <= RESIDUAL * _norms(right)):
             break
-        block = _orthonormal(rest)
+        block = orthonormal(rest)
         basis = np.hstack([basis, block])
     return basis @ V, np.maximum(values, 0)
 
@@ -121,6 +121,7 @@ def _norms(W: NDArray) -> NDArray:
     return np.sqrt(np.sum(W**2, axis=0))
 
 
-def _orthonormal(W: NDArray) -> NDArray:
+def orthonormal(W: NDArray) -> NDArray:
+    """Return an orthonormal basis of the columns."""
     U, sigma, _ = np.linalg.svd(W, full_matrices=False)
     return U[:, sigma > max(W.shape) * np.finfo(W.dtype).eps * sigma.max(initial=0)]

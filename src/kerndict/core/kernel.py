@@ -1,11 +1,11 @@
 """IKDL as a problem: Algorithm 2 in whitened coordinates, where it is linear."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dgeqrf
 
-from kerndict.core.incoherence import pairwise_coherence
+from kerndict.core.panels import BlockDiagonal
 from kerndict.core.problem import Problem, normalise, numerical_rank
 
 #: How far below zero an eigenvalue may fall, relative to the largest: the matrix may have
@@ -32,38 +32,40 @@ class KernelProblem(Problem):
 
     Parameters
     ----------
-    K : (N, N), the kernel matrix of all signals grouped by class; its blocks between
-        classes are overwritten
-    sizes : the numbers N_i
+    panels : list of (N, N_i), the kernel matrix of all signals grouped by class, one panel of
+        columns per class; the list is emptied, so that nothing is held twice
     """
 
-    def __init__(self, K: NDArray, sizes: Sequence[int]) -> None:
+    def __init__(self, panels: list[NDArray]) -> None:
+        sizes = [panel.shape[1] for panel in panels]
         ends = np.cumsum(sizes)
-        self._places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        self._K = K
-        self.dtype = K.dtype
+        self.dtype = panels[0].dtype
+        self._own = [
+            panel[end - size : end].astype(np.float64)
+            for panel, size, end in zip(panels, sizes, ends, strict=True)
+        ]
+        self._largest = max(float(np.abs(np.diagonal(K)).max()) for K in self._own)
         self.signals, self.stretch, self._unwhiten = [], [], []
         for i in range(len(sizes)):
             w, V = self._decompose(i)
             self.signals.append(np.asfortranarray(np.sqrt(w)[:, None] * V.T))
             self.stretch.append(w)
             self._unwhiten.append(V / np.sqrt(w))
-        self._whiten()
+        self._angles = self._whiten(panels)
         self.atoms = [np.empty((0, 0))] * len(sizes)
         self._duals: list[NDArray | None] = [None] * len(sizes)
-
-    def _block(self, i: int) -> NDArray:
-        return self._K[self._places[i], self._places[i]].astype(np.float64, copy=False)
+        self._factors: BlockDiagonal | None = None
+        self._below: dict[int, NDArray] = {}
 
     def _decompose(self, i: int) -> tuple[NDArray, NDArray]:
         """Return w and V, ``K_i = V diag(w) V'``, cut to the numerical rank."""
-        K_i = self._block(i)
+        K_i = self._own[i]
         scale = np.sqrt(np.maximum(np.diagonal(K_i), 0))
         scale[scale <= np.finfo(self.dtype).eps * scale.max()] = 0
         inverse = 1 / np.where(scale > 0, scale, np.inf)
         c, U = np.linalg.eigh(K_i * np.outer(inverse, inverse))
         rounding = max(NEGATIVE, np.sqrt(np.finfo(self.dtype).eps))
-        if c[0] < -rounding * max(c[-1], 1) or np.diagonal(K_i).min() < -rounding * self._largest():
+        if c[0] < -rounding * max(c[-1], 1) or np.diagonal(K_i).min() < -rounding * self._largest:
             w = np.linalg.eigvalsh(K_i)
             raise NotPositiveSemidefinite(i, float(w[0]), float(w[-1]))
         rank = numerical_rank(c, self.dtype)
@@ -75,30 +77,16 @@ class KernelProblem(Problem):
         V[scale == 0] = 0
         return sigma**2, V
 
-    def _largest(self) -> float:
-        return float(np.abs(np.diagonal(self._K)).max())
-
-    def _whiten(self) -> None:
-        """Turn the blocks K_il into ``Q_i'Q_l``, the angles between whitened classes.
-
-        Each keeps its place and fills it up to the ranks of its two classes; the diagonal
-        blocks stay as they are.
-        """
-        K = self._K
-        own = [self._block(i).astype(K.dtype) for i in range(len(self._places))]
-        for T, place in zip(self._unwhiten, self._places, strict=True):
-            K[place][: T.shape[1]] = T.T @ K[place]
-        for T, place in zip(self._unwhiten, self._places, strict=True):
-            K[:, place][:, : T.shape[1]] = K[:, place] @ T
-        for block, place in zip(own, self._places, strict=True):
-            K[place, place] = block
-
-    def _angles(self, i: int, k: int) -> NDArray:
-        block = self._K[self._places[i], self._places[k]]
-        return block[: len(self.stretch[i]), : len(self.stretch[k])]
+    def _whiten(self, panels: list[NDArray]) -> list[NDArray]:
+        """Turn the blocks K_li into ``Q_l'Q_i``, the angles between whitened classes."""
+        left = BlockDiagonal([T.T for T in self._unwhiten], self.dtype)
+        angles = []
+        for T in self._unwhiten:
+            angles.append(left.times(panels.pop(0) @ T.astype(self.dtype, copy=False)))
+        return angles
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
-        K_i = self._block(i)
+        K_i = self._own[i]
         atoms, sizes = normalise(atoms)
         squares = np.sum(atoms * (K_i @ atoms), axis=0)
         # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
@@ -106,6 +94,7 @@ class KernelProblem(Problem):
         norms = np.sqrt(np.where(squares > 100 * EPS * bound, squares, 0))
         self._duals[i] = np.where(norms > 0, atoms / np.where(norms > 0, norms, 1), 0)
         self.atoms[i] = normalise(self.signals[i] @ self._duals[i])[0]
+        self._factors, self._below = None, {}
         return norms * sizes
 
     def n_rows(self, i: int) -> int:
@@ -117,6 +106,9 @@ class KernelProblem(Problem):
     def accept(self, i: int, D: NDArray) -> None:
         self.atoms[i] = D
         self._duals[i] = None
+        if self._factors is not None:
+            self._factors.replace(i, _factor(D))
+        self._below = {k: P for k, P in self._below.items() if k <= i}
 
     def dictionary(self, i: int) -> NDArray:
         dual = self._duals[i]
@@ -126,41 +118,69 @@ class KernelProblem(Problem):
         R = self.signals[i]
         return normalise(R @ rng.standard_normal((R.shape[1], count)))[0]
 
-    def _K_hat(self, i: int) -> NDArray:
-        """K̂ of (14) in the whitened coordinates of class i, ((C - 1) n, r_i)."""
-        others = (k for k in range(len(self.atoms)) if k != i)
-        return np.vstack([self.atoms[k].T @ self._angles(k, i) for k in others])
+    def _penalty_of(self, i: int, first: int, last: int) -> NDArray:
+        """Return the part of P of class i that classes ``first`` to ``last`` make, (r_i, r_i).
+
+        With K̂ of (14) in whitened coordinates, ``P = K̂'K̂``; of each dictionary only its
+        outer product counts, so that factors of it with no more rows than columns do.
+        """
+        if self._factors is None:
+            self._factors = BlockDiagonal([_factor(D) for D in self.atoms], self.dtype)
+        K_hat = self._factors.times(self._angles[i], first, last).astype(np.float64, copy=False)
+        if not K_hat.size:
+            return np.zeros((K_hat.shape[1],) * 2)
+        return dsyrk(1.0, K_hat.T, lower=1)  # the lower triangle of K̂'K̂, the rest is zero
+
+    def _penalty_below(self, i: int) -> NDArray:
+        """Return the part of P of class i that the classes before it make.
+
+        It is kept until one of them changes: a pass over the classes leaves all that
+        :meth:`coherence` needs.
+        """
+        if i not in self._below:
+            self._below[i] = self._penalty_of(i, 0, i)
+        return self._below[i]
+
+    def _penalty(self, i: int) -> NDArray:
+        """Return P of class i, its lower triangle."""
+        return self._penalty_below(i) + self._penalty_of(i, i + 1, len(self.atoms))
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
-        K_hat = self._K_hat(i)
-        return K_hat.T @ (K_hat @ W)
+        P = self._penalty(i)
+        return (P + np.tril(P, -1).T) @ W
+
+    def mean_penalty(self, i: int) -> float:
+        return float(np.trace(self._penalty(i))) / max(1, len(self.stretch[i]))
 
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float
     ) -> tuple[NDArray, NDArray]:
-        K_hat = self._K_hat(i)
-        values, B = np.linalg.eigh(K_hat.T @ K_hat)
+        values, B = np.linalg.eigh(self._penalty(i), "L")
         return B, np.maximum(values, 0)
 
     def coherence(self) -> float:
-        return pairwise_coherence(
-            len(self.atoms),
-            lambda i, k: self.atoms[i].T @ (self._angles(i, k) @ self.atoms[k]),
-        )
+        # sum_i sum_{l < i} |D_l'D_i|^2, each pair once
+        total = 0.0
+        for i, D in enumerate(self.atoms):
+            P = self._penalty_below(i)
+            G = D @ D.T
+            total += 2 * np.sum(P * G) - np.sum(np.diagonal(P) * np.diagonal(G))
+        return float(2 * max(0.0, total))
 
     def full_gram(self) -> NDArray:
-        classes = range(len(self.atoms))
-        return np.block(
-            [
-                [
-                    self.atoms[i].T @ self.atoms[k]
-                    if i == k
-                    else self.atoms[i].T @ (self._angles(i, k) @ self.atoms[k])
-                    for k in classes
-                ]
-                for i in classes
-            ]
-        )
+        left = BlockDiagonal([D.T for D in self.atoms], self.dtype)
+        columns = []
+        for i, D in enumerate(self.atoms):
+            column = left.times(self._angles[i] @ D.astype(self.dtype)).astype(np.float64)
+            columns.append(column)
+        G = np.hstack(columns)
+        G = (G + G.T) / 2
+        start = 0
+        for D in self.atoms:
+            own = slice(start, start + D.shape[1])
+            G[own, own] = D.T @ D
+            start += D.shape[1]
+        return G
 
     def rank(self, i: int) -> int:
         return len(self.stretch[i])
@@ -168,4 +188,12 @@ class KernelProblem(Problem):
     def gram(self, i: int, A: NDArray) -> NDArray:
         """Return ``A' K_i A`` for dual coefficients A (N_i, n)."""
         A = A.astype(np.float64, copy=False)
-        return A.T @ self._block(i) @ A
+        return A.T @ self._own[i] @ A
+
+
+def _factor(D: NDArray) -> NDArray:
+    """Return F with ``F'F = D D'`` and no more rows than D has, or D' itself."""
+    if D.shape[1] <= D.shape[0]:
+        return D.T
+    packed = dgeqrf(D.T)[0]
+    return np.triu(packed[: D.shape[0]])

@@ -15,18 +15,34 @@ from kerndict.core.sweep import sweep
 class Iteration:
     """The state after one iteration.
 
-    ``codes`` holds X (n, N_i) per class; ``reconstruction`` and ``coherence`` are the
-    two terms of (3) or (7), gamma not applied.
+    ``codes`` holds X (n, N_i) per class, ``reconstruction`` the first term of (3) or (7); the
+    second is ``problem.coherence()``, which is not needed to go on.
     """
 
     codes: list[NDArray]
     reconstruction: float
-    coherence: float
 
 
 def encode(problem: Problem, i: int, s: int) -> NDArray:
     """Code the signals of class i over its own atoms, X (n, N_i)."""
     return dense_codes(*problem.correlations(i), s)
+
+
+def balanced_gamma(problem: Problem, s: Sequence[int]) -> float:
+    """Return the gamma at which the two terms of (3) or (7) pull equally hard on an atom.
+
+    The curvature of (8) in an atom is ``|x|^2 + 2 gamma P``, x its coefficients.  Both parts
+    are taken for the initial atoms, as means over classes: ``|X_i|^2 / n`` is the mean of the
+    first over the atoms of a class, the mean eigenvalue of P on its span that of the second.
+    It is 0 when no class has anything in common with another.
+    """
+    first = second = rounding = 0.0
+    for i, atoms in enumerate(problem.atoms):
+        X = encode(problem, i, s[i])
+        first += float(np.sum(X.astype(np.float64, copy=False) ** 2)) / atoms.shape[1]
+        second += 2 * problem.mean_penalty(i)
+        rounding += 100 * np.finfo(problem.dtype).eps * atoms.shape[1]
+    return first / second if second > rounding else 0.0
 
 
 def learn(
@@ -51,7 +67,7 @@ def learn(
             E = update_class(problem, i, X, gamma, exact, uaksvd, rng)
             codes.append(X)
             reconstruction += float(np.sum(E**2))
-        yield Iteration(codes, reconstruction, problem.coherence())
+        yield Iteration(codes, reconstruction)
 
 
 def update_class(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.core.incoherence import OuterSum, krylov_eigenbasis
+from kerndict.core.incoherence import OuterSum, krylov_eigenbasis, orthonormal
 from kerndict.core.problem import Problem, normalise, numerical_rank
 
 
@@ -49,6 +49,10 @@ class LinearProblem(Problem):
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
         return self._running().penalty(i, W)
+
+    def mean_penalty(self, i: int) -> float:
+        Q = orthonormal(normalise(self.signals[i])[0])
+        return float(np.sum(Q * self.penalty(i, Q))) / max(1, Q.shape[1])
 
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float

@@ -73,6 +73,10 @@ class Problem(ABC):
         """Return P W for class i, W (r_i, any)."""
 
     @abstractmethod
+    def mean_penalty(self, i: int) -> float:
+        """Return the mean eigenvalue of P on the span of the signals of class i."""
+
+    @abstractmethod
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float
     ) -> tuple[NDArray, NDArray]:

@@ -50,6 +50,11 @@ def load_features(path: str | PathLike) -> Bunch:
         found = read_container(path)
     except ValueError as error:
         raise ValueError(f"{path}: {error} {_expected()}") from error
+    return features_in(path, found)
+
+
+def features_in(path: Path, found: Found) -> Bunch:
+    """Return the features among what a file holds; see :func:`load_features`."""
     arrays = {name: item for name, item in found.items() if isinstance(item, np.ndarray)}
     for names, layout, read in _LAYOUTS:
         if set(names) <= set(arrays):

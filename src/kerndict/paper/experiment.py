@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import normalize
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.classifiers.correlations import squared_correlations
 from kerndict.exceptions import SpanWarning
 from kerndict.paper.environment import environment
 from kerndict.paper.peers import peer
@@ -68,7 +69,7 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
         },
     }
     if isinstance(last, KernelDictionaryClassifier):
-        maps = discrimination(last)
+        maps = squared_correlations(last)  # Figures 4 to 6
         result["details"]["alignment"] = alignment(maps)
         if row.method == FIGURES and row.round == 1:
             residuals = last.class_residuals(normalize(X[test]))
@@ -94,20 +95,6 @@ def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
     middle = time.perf_counter()
     kernel.matrix(normalize(X_test), last.X_fit_)
     return middle - begin, time.perf_counter() - middle
-
-
-def discrimination(model: KernelDictionaryClassifier) -> NDArray:
-    """Return ``|A_l' K_il A_i|_F^2`` for all pairs of classes, the paper's Figures 4 to 6."""
-    X = model.X_fit_
-    kernel = model._kernel
-    ends = np.cumsum([len(A) for A in model.dual_dictionaries_])
-    parts = np.split(np.arange(len(X)), ends[:-1])
-    terms = np.empty((len(parts), len(parts)))
-    for i, (rows, A) in enumerate(zip(parts, model.dual_dictionaries_, strict=True)):
-        atoms = A.T @ kernel.matrix(X[rows], X)
-        for k, (columns, B) in enumerate(zip(parts, model.dual_dictionaries_, strict=True)):
-            terms[i, k] = np.sum((atoms[:, columns] @ B) ** 2)
-    return terms
 
 
 def alignment(terms: NDArray) -> float:

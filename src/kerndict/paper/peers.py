@@ -25,7 +25,7 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         self,
         C: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0),
         widths: tuple[float, ...] = (0.5, 1.0, 2.0),
-        cv: int = 3,
+        cv: Any = 3,
         random_state: int | None = 0,
     ) -> None:
         self.C = C
@@ -33,8 +33,8 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: NDArray, y: NDArray) -> Self:
-        """Search, then fit with what was found."""
+    def search(self, X: NDArray, y: NDArray) -> Self:
+        """Choose ``C_`` and ``gamma_``, and fit nothing with them yet."""
         median = median_distance(X, np.random.RandomState(self.random_state))
         gammas = [1 / (2 * (width * median) ** 2) for width in self.widths]
         searches = []
@@ -49,6 +49,11 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         best = int(np.argmax([search.best_score_ for search in searches]))
         self.gamma_ = gammas[best]
         self.C_ = searches[best].best_params_["estimator__C"]
+        return self
+
+    def fit(self, X: NDArray, y: NDArray) -> Self:
+        """Search, then fit with what was found."""
+        self.search(X, y)
         self.X_fit_ = X
         self.model_ = OneVsRestClassifier(SVC(kernel="precomputed", C=self.C_))
         self.model_.fit(rbf_kernel(X, gamma=self.gamma_), y)
@@ -58,6 +63,10 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
     def predict(self, X: NDArray) -> NDArray:
         """Return the class with the largest score."""
         return self.model_.predict(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
+
+    def decision_function(self, X: NDArray) -> NDArray:
+        """Return the score of each class against the rest."""
+        return self.model_.decision_function(rbf_kernel(X, self.X_fit_, gamma=self.gamma_))
 
 
 def peer(name: str) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from kerndict._files import written_whole
 from kerndict.paper.protocol import DATASETS
-from kerndict.paper.store import written_whole
 from kerndict.paper.tables import Rows, Table, datasets_in
 from kerndict.paper.verdicts import Verdict
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from kerndict._words import clock
 from kerndict.paper import figures, terminal
 from kerndict.paper.grid import missing_searches, run_search
 from kerndict.paper.protocol import TABLES, plan
@@ -62,7 +63,7 @@ def _search(
             left = (time.perf_counter() - begin) / count * (len(searches) - count)
             print(
                 f"{100 * result['score']:.2f} % with {result['parameters']}; "
-                f"about {terminal.clock(left)} left",
+                f"about {clock(left)} left",
                 flush=True,
             )
 

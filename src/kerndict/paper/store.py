@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import sqlite3
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._files import written_whole
 from kerndict.paper.protocol import Row
 
 #: Columns of results.csv; ``details`` holds settings, versions and traces as JSON.
@@ -161,11 +161,3 @@ class Store:
             writer.writeheader()
             for row in self.rows():
                 writer.writerow({**row, "details": json.dumps(row["details"])})
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """Give a path to write to, which takes the place of ``path`` once all is written."""
-    partial = path.with_name(f"{path.name}.partial")
-    yield partial
-    os.replace(partial, path)

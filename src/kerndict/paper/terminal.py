@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table as RichTable
 
+from kerndict._words import clock
 from kerndict.paper.protocol import Row
 from kerndict.paper.tables import Table
 from kerndict.paper.verdicts import Verdict
@@ -84,14 +85,6 @@ class Display:
             group = self._seconds.get((row.dataset, row.method))
             total += sum(group) / len(group) if group else overall
         return total / self._jobs
-
-
-def clock(seconds: float) -> str:
-    """Return a duration for people."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def show(tables: Iterable[Table], verdicts: Iterable[Verdict], headline: str) -> None:

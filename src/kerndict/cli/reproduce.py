@@ -1,54 +1,14 @@
-"""The command line: ``kerndict demo | reproduce``."""
+"""``kerndict reproduce``: the paper's tables and figures."""
 
 import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-import kerndict
-from kerndict import demo
+from kerndict.cli.common import whole_number
 from kerndict.paper.protocol import DATASETS, TABLES
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
-    options = _parser().parse_args(arguments)
-    try:
-        return options.run(options)
-    except (OSError, ValueError, ImportError) as error:
-        print(f"kerndict: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("kerndict: stopped; what is finished is kept", file=sys.stderr)
-        return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="kerndict",
-        description="Classification with incoherent (kernel) dictionary learning.",
-    )
-    parser.add_argument("--version", action="version", version=f"kerndict {kerndict.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_demo(commands)
-    _add_reproduce(commands)
-    return parser
-
-
-def _add_demo(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "demo", help="both classifiers and their untrained controls on the digits of scikit-learn"
-    )
-    command.set_defaults(run=_demo)
-
-
-def _demo(options: argparse.Namespace) -> int:
-    for line in demo.lines():
-        print(line, flush=True)
-    return 0
-
-
-def _add_reproduce(commands: argparse._SubParsersAction) -> None:
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
     command = commands.add_parser(
         "reproduce",
         help="rerun the paper's tables and figures, with controls, into one report",
@@ -83,23 +43,23 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
         metavar="TABLE",
         help="of I to VI; default: all",
     )
-    command.add_argument("--rounds", type=_positive, default=5, help="default: 5")
+    command.add_argument("--rounds", type=whole_number(1), default=5, help="default: 5")
     command.add_argument("--grid", action="store_true", help="search the paper's grid, too (hours)")
     command.add_argument(
         "--out", type=Path, default=Path("reproduction"), metavar="DIR", help="default: %(default)s"
     )
     command.add_argument(
         "--jobs",
-        type=_positive,
+        type=whole_number(1),
         default=1,
         metavar="N",
         help="rows at a time; times are cleanest with 1, the default",
     )
     command.add_argument("--quiet", action="store_true", help="print the path of the report only")
-    command.set_defaults(run=_reproduce)
+    command.set_defaults(run=_run, stopped="stopped; what is finished is kept")
 
 
-def _reproduce(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     try:
         from kerndict.paper.reproduce import reproduce
     except ImportError as error:
@@ -121,10 +81,3 @@ def _reproduce(options: argparse.Namespace) -> int:
     )
     print(f"report: {report.resolve()}")
     return 0
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number >= 1")
-    return number

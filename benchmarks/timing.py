@@ -1,0 +1,70 @@
+"""How every speed benchmark measures: warm-up, interleaved repeats, medians, threads pinned."""
+
+import json
+import statistics
+import time
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numba
+from threadpoolctl import threadpool_limits
+
+from kerndict.paper.environment import environment
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@contextmanager
+def threads(count):
+    """Hold BLAS, OpenMP and numba to so many threads."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(count, before))
+    with threadpool_limits(count):
+        yield
+    numba.set_num_threads(before)
+
+
+def interleaved(functions, repeats=5, progress=None):
+    """Run every function once to warm up, then all in turn, so that noise falls on all alike.
+
+    Parameters
+    ----------
+    functions : dict of callables without arguments
+    repeats : int, rounds
+
+    Returns
+    -------
+    times : dict of dicts, the medians of ``wall`` and ``cpu`` seconds, and all ``rounds``
+    """
+    for name, function in functions.items():
+        if progress:
+            progress(name)
+        function()
+    rounds = {name: [] for name in functions}
+    for _ in range(repeats):
+        for name, function in functions.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            function()
+            rounds[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+    return {
+        name: {
+            "wall": statistics.median(wall for wall, _ in values),
+            "cpu": statistics.median(cpu for _, cpu in values),
+            "rounds": [[round(wall, 6), round(cpu, 6)] for wall, cpu in values],
+        }
+        for name, values in rounds.items()
+    }
+
+
+def write(path, title, results, packages=()):
+    """Write results with versions and machine."""
+    found = environment()
+    for package in packages:
+        try:
+            found["versions"][package] = version(package)
+        except PackageNotFoundError:
+            found["versions"][package] = "not installed"
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"title": title, **found, "results": results}, indent=1) + "\n")

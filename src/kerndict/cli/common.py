@@ -1,0 +1,105 @@
+"""What the commands share: usage errors, arguments, plain tables."""
+
+import argparse
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+DATA_HELP = (
+    "csv (may be gzipped) with a header, parquet, npz or mat; - reads csv from standard input"
+)
+
+
+class UsageError(Exception):
+    """The command line is at fault: exit code 2."""
+
+
+def add_command(
+    commands: Any, name: str, summary: str, description: str, examples: Sequence[str]
+) -> argparse.ArgumentParser:
+    """Add a command whose help ends in examples."""
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=textwrap.fill(description, 80),
+        epilog="\n".join(["examples:", *(f"  {example}" for example in examples)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_drop(command: argparse.ArgumentParser) -> None:
+    """Add the option for columns that are no features."""
+    command.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column that is no feature, by name or index; may be repeated",
+    )
+
+
+def add_reject(command: argparse.ArgumentParser) -> None:
+    """Add the option for samples of no known class."""
+    command.add_argument(
+        "--reject",
+        type=number_between(0, 1),
+        metavar="LEVEL",
+        help="reject rows whose typicality is below LEVEL: about that share of the rows of known "
+        "classes, and most of what is unlike all of them",
+    )
+
+
+def whole_number(minimum: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers."""
+
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < minimum:
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number >= {minimum}")
+        return int(text)
+
+    return parse
+
+
+def number_between(low: float, high: float) -> Callable[[str], float]:
+    """Return a parser of numbers in a closed interval."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return names and values in two columns; on a terminal long values are wrapped."""
+    listed = list(pairs)
+    indent = max(len(name) for name, _ in listed) + 2
+    lines = [f"{name:<{indent}}{value}" for name, value in listed]
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns, indent + 20)
+        wrapper = textwrap.TextWrapper(
+            width, subsequent_indent=" " * indent, break_on_hyphens=False
+        )
+        lines = [wrapper.fill(line) for line in lines]
+    return "\n".join(lines)
+
+
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in aligned columns, the first to the left and the others to the right."""
+    lines = [header, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

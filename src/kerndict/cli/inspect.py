@@ -1,0 +1,101 @@
+"""``kerndict inspect``: what a model file holds."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+import kerndict
+from kerndict._words import span
+from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli.common import add_command, facts
+from kerndict.cli.parameters import spell
+from kerndict.tables.batch import as_text
+
+_SHOWN = 12
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    command = add_command(
+        commands,
+        "inspect",
+        "what a model file holds",
+        "Show what a model file holds: classes, atoms, size, objective, parameters, and the "
+        "versions of the libraries that wrote it.",
+        [
+            "kerndict inspect flowers.safetensors",
+            "kerndict inspect flowers.safetensors --json | jq .labels",
+        ],
+    )
+    command.add_argument("model", metavar="MODEL", help="a file written by train")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    content = describe(options.model)
+    print(json.dumps(content, indent=2) if options.json else _report(content))
+    return 0
+
+
+def describe(path: str) -> dict[str, Any]:
+    """Return what a model file holds as plain values."""
+    from kerndict.persistence.container import read
+
+    model = kerndict.load(path)
+    document, _ = read(path)
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    names = getattr(steps[0], "feature_names_in_", None)
+    settled = ("sigma_", "ridge_", "incoherence_")
+    return {
+        "file": str(path),
+        "file_bytes": Path(path).stat().st_size,
+        "format_version": document["format_version"],
+        "versions": document.get("versions", {}),
+        "steps": [type(step).__name__ for step in steps],
+        **summary(steps[-1]),
+        "labels": [as_text(label) for label in steps[-1].classes_.tolist()],
+        "feature_names": None if names is None else names.tolist(),
+        "settled": {name: getattr(steps[-1], name) for name in settled if hasattr(steps[-1], name)},
+        "parameters": {type(step).__name__: step.get_params(deep=False) for step in steps},
+    }
+
+
+def _report(content: dict[str, Any]) -> str:
+    rows: list[tuple[str, str]] = [
+        ("file", f"{content['file']}, {human_bytes(content['file_bytes'])}"),
+        ("steps", ", ".join(content["steps"])),
+        ("classes", f"{content['classes']}: {_listed(content['labels'])}"),
+        ("features", _features(content)),
+        ("atoms", f"{content['atoms']}, {span(*content['atoms_per_class'])} per class"),
+        ("nonzeros", f"{span(*content['nonzeros'])} per code, at most"),
+        ("size in memory", human_bytes(content["bytes"])),
+        ("iterations", str(content["iterations"])),
+    ]
+    if content["objective"] is not None:
+        rows.append(
+            (
+                "objective",
+                f"{content['objective']:.6g}: reconstruction {content['reconstruction']:.6g}, "
+                f"coherence {content['coherence']:.6g}",
+            )
+        )
+    rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
+    for step, parameters in content["parameters"].items():
+        words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in parameters.items())
+        rows.append((step, words or "no parameters"))
+    rows.append(("written by", ", ".join(f"{k} {v}" for k, v in content["versions"].items())))
+    return facts(rows)
+
+
+def _features(content: dict[str, Any]) -> str:
+    names = content["feature_names"]
+    return f"{content['features']}: {_listed(names) if names else 'without names'}"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,148 @@
+"""The parameters of both classifiers as options: types and help here, defaults from them."""
+
+import argparse
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.classifiers.base import (
+    ATOM_UPDATES,
+    COEF_UPDATES,
+    DECISIONS,
+    INCOHERENCE_SCALES,
+    INITS,
+)
+from kerndict.cli.common import UsageError, whole_number
+
+
+def number(text: str) -> int | float:
+    """Return a number, whole if it is written so."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+
+
+def number_or_auto(text: str) -> int | float | None:
+    """Return a number, or None for ``auto``."""
+    return None if text == "auto" else number(text)
+
+
+def number_or_word(text: str) -> int | float | str:
+    """Return a number, or ``auto`` itself."""
+    return text if text == "auto" else number(text)
+
+
+def threads(text: str) -> int:
+    """Return a number of threads as joblib counts them."""
+    if not text.removeprefix("-").isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """How an option is read: by a function, or as one of some words."""
+
+    help: str
+    parse: Callable[[str], Any] = str
+    choices: tuple[str, ...] | None = None
+
+    def read(self, text: str) -> Any:
+        """Return the value of a text."""
+        if self.choices is not None and text not in self.choices:
+            raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(self.choices)}")
+        return self.parse(text)
+
+
+PARAMETERS = {
+    "n_atoms": Parameter(
+        "atoms per class: a count, or a share of the class such as 0.5", number_or_auto
+    ),
+    "n_nonzero_coefs": Parameter("atoms per code, at most", number_or_auto),
+    "incoherence": Parameter("weight of the penalty on atoms like those of other classes", number),
+    "incoherence_scale": Parameter(
+        "whether 1 is the pull of an atom's own samples, or the paper's γ",
+        choices=INCOHERENCE_SCALES,
+    ),
+    "atom_update": Parameter("closed form, or the paper's step", choices=ATOM_UPDATES),
+    "coef_update": Parameter("least squares, or Eq. (19)", choices=COEF_UPDATES),
+    "decision": Parameter(
+        "the rule: with probabilities, or the paper's residuals", choices=DECISIONS
+    ),
+    "n_iter": Parameter("passes over all classes", number),
+    "init": Parameter("the first atoms", choices=tuple(INITS)),
+    "random_state": Parameter("seed of all chance", whole_number(0)),
+    "n_jobs": Parameter("threads in prediction; with --search, folds at a time", threads),
+    "verbose": Parameter("print every iteration and fold", int),
+    "ridge": Parameter("ridge of the collaborative rule", number_or_word),
+    "kernel": Parameter("kernel", choices=("rbf", "poly", "linear")),
+    "sigma": Parameter("width of the rbf kernel", number_or_auto),
+    "degree": Parameter("degree of the poly kernel", number),
+    "coef0": Parameter("constant of the poly kernel", number),
+}
+#: Those of the classifier; but the same command twice gives the same model.
+DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(KernelDictionaryClassifier).parameters.items()
+} | {"random_state": 0, "n_jobs": 1}
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add an option per parameter; what is not given is not in the namespace."""
+    group = command.add_argument_group("parameters of the classifier")
+    for name, parameter in PARAMETERS.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "verbose":
+            group.add_argument(
+                option, action="count", default=argparse.SUPPRESS, help=parameter.help
+            )
+            continue
+        group.add_argument(
+            option,
+            type=parameter.parse,
+            choices=parameter.choices,
+            metavar=None if parameter.choices else option[2:].rpartition("-")[2].upper(),
+            default=argparse.SUPPRESS,
+            help=f"{parameter.help}; default: {spell(DEFAULTS[name])}",
+        )
+
+
+def spell(value: Any, none: str = "auto") -> str:
+    """Return a value as it is written on the command line."""
+    return none if value is None else str(value)
+
+
+def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters given on the command line."""
+    return {name: value for name, value in vars(options).items() if name in PARAMETERS}
+
+
+def make_classifier(linear: bool, parameters: dict[str, Any]) -> Any:
+    """Return an unfitted classifier; values that it refuses are usage errors."""
+    kind = DictionaryClassifier if linear else KernelDictionaryClassifier
+    unknown = set(parameters) - set(inspect.signature(kind).parameters)
+    if unknown:
+        name = min(unknown).replace("_", "-")
+        raise UsageError(f"--{name} is for the kernel classifier: leave out --linear.")
+    classifier = kind(**{"random_state": DEFAULTS["random_state"], **parameters})
+    try:
+        classifier._check_parameters()
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    return classifier
+
+
+def parse_grid(text: str) -> tuple[str, list[Any]]:
+    """Return the name and the values of ``n_atoms=10,20``."""
+    name, found, values = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not found or name not in PARAMETERS or not values:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not PARAMETER=VALUE,VALUE with one of {', '.join(PARAMETERS)}"
+        )
+    return name, [PARAMETERS[name].read(value.strip()) for value in values.split(",")]

@@ -1,0 +1,108 @@
+"""``kerndict predict``: a label per row, as rows come in."""
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from kerndict._files import written_whole
+from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject
+from kerndict.cli.scoring import Scorer
+from kerndict.tables import Batch
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    command = add_command(
+        commands,
+        "predict",
+        "label the rows of a table",
+        "Label the rows of a table. Writes csv with the columns label, probability, runner_up and "
+        "runner_up_probability (residuals instead under the residual rule). Columns are found by "
+        "their names; others may be there. csv is read as it comes: memory does not grow with the "
+        "number of rows.",
+        [
+            "kerndict predict flowers.safetensors new.csv --out labels.csv",
+            "kerndict predict flowers.safetensors new.csv --id plant --reject 0.01",
+            "zcat rows.csv.gz | kerndict predict flowers.safetensors - | head",
+        ],
+    )
+    command.add_argument("model", metavar="MODEL", help="a file written by train")
+    command.add_argument("data", metavar="DATA", help=DATA_HELP)
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="write here instead of to standard output"
+    )
+    command.add_argument(
+        "--id",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column to copy to the output, by name or index; may be repeated",
+    )
+    add_drop(command)
+    add_reject(command)
+    command.add_argument(
+        "--unknown",
+        metavar="WORD",
+        help="the label of rejected rows; their best class is the runner-up. Default: unknown",
+    )
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.unknown is not None and options.reject is None:
+        raise UsageError("--unknown needs --reject LEVEL.")
+    scorer = Scorer(options.model, options.reject)
+    word = "unknown" if options.unknown is None else options.unknown
+    if options.reject is not None and word in scorer.classes:
+        raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")
+    value = "probability" if scorer.collaborative else "residual"
+    header = ["label", value, "runner_up", f"runner_up_{value}"]
+    if options.reject is not None:
+        header.append("typicality")
+    with (
+        scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
+        _opened(options.out) as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*copied, *header])
+        for batch in batches:
+            writer.writerows(_rows(scorer, batch, word))
+            file.flush()
+    return 0
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[TextIO]:
+    """Open standard output, a plain file that is written whole, or something else."""
+    if path is None:
+        yield sys.stdout
+    elif path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    else:
+        with (
+            written_whole(path) as partial,
+            partial.open("w", encoding="utf-8", newline="") as file,
+        ):
+            yield file
+
+
+def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[tuple[str, ...]]:
+    """Return the cells of all rows; the best class of a rejected row is its runner-up."""
+    found = scorer.decide(batch.X)
+    names = np.array(scorer.classes, object)
+    top, values = found.top, [[f"{v:.6g}" for v in part.tolist()] for part in found.values.T]
+    columns = [names[top[:, 0]].tolist(), values[0], names[top[:, 1]].tolist(), values[1]]
+    if found.typicality is not None:
+        for i in np.flatnonzero(found.typicality < scorer.reject).tolist():
+            label, value = columns[0][i], columns[1][i]
+            for column, cell in zip(columns, (word, "", label, value), strict=True):
+                column[i] = cell
+        columns.append([f"{p:.6g}" for p in found.typicality.tolist()])
+    return zip(*batch.copied, *columns, strict=True)

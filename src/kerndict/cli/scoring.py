@@ -1,0 +1,127 @@
+"""A loaded model and the rows it is asked about."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+import kerndict
+from kerndict.cli.common import UsageError
+from kerndict.tables import ArrayTable, Batch, open_table, split
+from kerndict.tables.batch import as_text
+from kerndict.tables.columns import select_for_model
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Of some rows: the two best classes and their values, all log-probabilities, typicality.
+
+    ``values`` are probabilities, or squared residuals under the residual rule, which has no
+    ``log_proba``.
+    """
+
+    top: NDArray
+    values: NDArray
+    log_proba: NDArray | None
+    typicality: NDArray | None
+
+
+class Scorer:
+    """A model file, ready to decide.
+
+    Parameters
+    ----------
+    path : the model file
+    reject : the level of typicality below which rows are rejected, or None
+    """
+
+    def __init__(self, path: str, reject: float | None = None) -> None:
+        model = kerndict.load(path)
+        steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+        self.classifier: Any = steps[-1][1]
+        self._scalers = [step for _, step in steps[:-1]]
+        self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
+        self.collaborative = self.classifier.decision == "collaborative"
+        self._names = getattr(steps[0][1], "feature_names_in_", None)
+        for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
+            step.__dict__.pop("feature_names_in_", None)
+        self.reject = reject
+        if reject is not None and not self.collaborative:
+            raise ValueError(
+                f"{path} decides by residuals and has no typicality: --reject needs a model "
+                "trained with --decision collaborative."
+            )
+
+    def decide(self, X: NDArray) -> Decisions:
+        """Return the decisions about some rows."""
+        for scaler in self._scalers:
+            X = scaler.transform(X)
+        if self.collaborative:
+            scores = log_proba = self.classifier.predict_log_proba(X)
+        else:
+            scores, log_proba = self.classifier.decision_function(X), None
+            if scores.ndim == 1:
+                scores = np.column_stack([-scores, scores])
+        top = _two_best(scores)
+        values = self.classifier.class_residuals(X) if log_proba is None else np.exp(log_proba)
+        return Decisions(
+            top,
+            np.take_along_axis(values, top, axis=1),
+            log_proba,
+            None if self.reject is None else self.classifier.typicality(X),
+        )
+
+    @contextmanager
+    def read(
+        self,
+        path: str,
+        label: str | None = None,
+        needs_labels: bool = False,
+        drop: Sequence[str] = (),
+        copied: Sequence[str] = (),
+    ) -> Iterator[tuple[list[str], Iterator[Batch]]]:
+        """Give the names of copied columns, and the rows of a table in batches.
+
+        Labels are those of `label`, or the only column that is no feature.
+        """
+        with open_table(path) as table:
+            if isinstance(table, ArrayTable):
+                if drop or copied:
+                    raise UsageError("--drop and --id need a table with columns, csv or parquet.")
+                yield [], self._arrays(table, label, needs_labels)
+                return
+            selection = select_for_model(
+                table,
+                None if self._names is None else self._names.tolist(),
+                self.classifier.n_features_in_,
+                label=label,
+                guess_label=needs_labels,
+                drop=drop,
+                copied=copied,
+            )
+            yield [table.columns[i] for i in selection.copied], table.batches(selection)
+
+    def _arrays(self, table: ArrayTable, label: str | None, needs_labels: bool) -> Iterator[Batch]:
+        """Return all rows, or the labelled rows of the test part where there is a fixed split."""
+        X, labels = table.read(label, part=False if needs_labels else None)
+        if needs_labels and labels is None:
+            raise ValueError(f"{table.name} has no array 'y': say by --label where the labels are.")
+        if X.shape[1] != self.classifier.n_features_in_:
+            raise ValueError(
+                f"{table.name} has {X.shape[1]} features, the model was trained on "
+                f"{self.classifier.n_features_in_}."
+            )
+        return split(X, labels)
+
+
+def _two_best(scores: NDArray) -> NDArray:
+    """Return the places of the two largest entries of each row; ties go to the first."""
+    rows = np.arange(len(scores))
+    first = scores.argmax(axis=1)
+    others = scores.copy()
+    others[rows, first] = -np.inf
+    return np.column_stack([first, others.argmax(axis=1)])

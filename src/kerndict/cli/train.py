@@ -1,0 +1,185 @@
+"""``kerndict train``: a table in, a model file out."""
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+import kerndict
+from kerndict._words import span
+from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, facts
+from kerndict.cli.parameters import (
+    add_parameters,
+    given_parameters,
+    make_classifier,
+    parse_grid,
+    spell,
+)
+from kerndict.cli.search import GRID, search
+from kerndict.tables import ArrayTable, Table, open_table
+from kerndict.tables.columns import select_for_training
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    command = add_command(
+        commands,
+        "train",
+        "learn a model from a table and write it to a file",
+        "Learn a model from a table and write it to a file. Rows are scaled to unit length, and "
+        "the model does the same to the rows it is given later.",
+        [
+            "kerndict train flowers.csv --label species --out flowers.safetensors",
+            "kerndict train faces.npz --out faces.safetensors --linear --n-atoms 20",
+            "kerndict train data.parquet --label -1 --drop id --out model.safetensors --search",
+            "kerndict train data.csv --label kind --out model.safetensors --grid sigma=0.5,1,2",
+        ],
+    )
+    command.add_argument("data", metavar="DATA", help=DATA_HELP)
+    command.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="the column of labels, by name or index (-1 is the last); in npz the name of an "
+        "array, default y",
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
+    add_drop(command)
+    command.add_argument(
+        "--no-normalize", action="store_true", help="take rows as they are, whatever their length"
+    )
+    command.add_argument(
+        "--linear", action="store_true", help="the linear classifier instead of the kernel one"
+    )
+    tried = ", ".join(f"{name} {'|'.join(map(spell, values))}" for name, values in GRID.items())
+    command.add_argument(
+        "--search", action="store_true", help=f"tune by cross-validation: {tried}, unless given"
+    )
+    command.add_argument(
+        "--grid",
+        type=parse_grid,
+        action="append",
+        default=[],
+        metavar="PARAMETER=V1,V2",
+        help="search these values instead; may be repeated for all combinations",
+    )
+    add_parameters(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    given, candidates = given_parameters(options), _candidates(options)
+    for name, values in candidates.items():
+        for value in values:
+            make_classifier(options.linear, {**given, name: value})
+
+    def make(setting: dict[str, Any]) -> Any:
+        classifier = make_classifier(options.linear, {**given, **setting})
+        return classifier if options.no_normalize else make_pipeline(Normalizer(), classifier)
+
+    make({})
+    _check_out(options.out)
+    X, y, names = _read(options)
+    begin = time.perf_counter()
+    try:
+        chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
+        model = make(chosen).fit(X, y)
+    except MemoryError as error:
+        raise MemoryError(
+            f"{error} The kernel classifier holds a matrix of {len(X)} x {len(X)}: use --linear or "
+            "fewer rows."
+        ) from error
+    seconds = time.perf_counter() - begin
+    if names is not None:
+        first = model if options.no_normalize else model[0]
+        first.feature_names_in_ = np.array(names, object)
+    kerndict.save(model, options.out)
+    print(_report(options, model, y, seconds))
+    return 0
+
+
+def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
+    """Return what to search: nothing, the given grid, or ours without what is given."""
+    if options.grid:
+        return dict(options.grid)
+    if not options.search:
+        return {}
+    ours = {name: values for name, values in GRID.items() if name not in vars(options)}
+    if not ours:
+        raise UsageError("nothing is left to --search: say by --grid what to try.")
+    return ours
+
+
+def _check_out(path: Path) -> None:
+    """Find out before the work that the model could not be written after it."""
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
+
+
+def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | None]:
+    """Return rows, labels and the names of the features, if they have any."""
+    with open_table(options.data) as table:
+        if not isinstance(table, ArrayTable):
+            return _read_columns(table, options)
+        if options.drop:
+            raise UsageError("--drop needs a table with columns, csv or parquet.")
+        X, labels = table.read(options.label, part=True)
+        if labels is None:
+            raise ValueError(f"{table.name} has no array 'y': say by --label where the labels are.")
+        return X, as_labels(labels), None
+
+
+def _read_columns(
+    table: Table, options: argparse.Namespace
+) -> tuple[NDArray, NDArray, list[str] | None]:
+    if options.label is None:
+        raise UsageError("--label is needed: the column of labels, by name or index.")
+    selection = select_for_training(table, options.label, options.drop)
+    parts: list[NDArray] = []
+    labels: list[str] = []
+    for batch in table.batches(selection):
+        parts.append(batch.X)
+        labels += batch.labels or []
+    if not parts:
+        raise ValueError(f"{table.name} has no rows.")
+    return np.concatenate(parts), as_labels(labels), [table.columns[i] for i in selection.features]
+
+
+def as_labels(labels: list[str]) -> NDArray:
+    """Return labels as integers if all of them are, else as strings.
+
+    >>> as_labels(["2", "10"]), as_labels(["2", "02"])
+    (array([ 2, 10]), array(['2', '02'], dtype='<U2'))
+    """
+    if all(label.removeprefix("-").isdecimal() and len(label) < 19 for label in set(labels)):
+        numbers = {label: int(label) for label in set(labels)}
+        if all(str(value) == label for label, value in numbers.items()):
+            return np.array([numbers[label] for label in labels], np.int64)
+    return np.array(labels)
+
+
+def _report(options: argparse.Namespace, model: Any, y: NDArray, seconds: float) -> str:
+    classifier = model if options.no_normalize else model[-1]
+    known = summary(classifier)
+    sizes = np.unique(y, return_counts=True)[1]
+    few, many = known["atoms_per_class"]
+    steps = known["classifier"] if options.no_normalize else f"Normalizer, {known['classifier']}"
+    return facts(
+        [
+            (
+                "data",
+                f"{len(y)} rows of {known['features']} features in {known['classes']} classes of "
+                f"{span(sizes.min(), sizes.max())} rows",
+            ),
+            ("model", f"{steps}: {known['atoms']} atoms, {span(few, many)} per class"),
+            ("time", f"{seconds:.1f} s"),
+            ("written", f"{options.out}, {human_bytes(options.out.stat().st_size)}"),
+        ]
+    )

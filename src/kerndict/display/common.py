@@ -1,0 +1,87 @@
+"""What all Displays share."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from kerndict.classifiers.prediction import DictionaryPredictor
+
+#: The winner and the runner-up, wherever both are drawn.
+WINNER, RUNNER_UP, OTHERS = "#1f6f8b", "#d98032", "#b8c1c8"
+
+
+def check_matplotlib(caller: Any) -> None:
+    """Say what to install when matplotlib is missing; ``caller`` is a Display or its class."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        name = getattr(caller, "__name__", type(caller).__name__)
+        raise ImportError(f'{name} needs matplotlib: pip install "kerndict[plot]"') from error
+
+
+def figure_and_axes(display: Any, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """Return the figure and the axes to draw on, new ones unless given."""
+    check_matplotlib(display)
+    import matplotlib.pyplot as plt
+
+    if ax is not None:
+        return ax.figure, ax
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    return figure, ax
+
+
+def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the classifier within pipelines and searches, and what is done to X before it."""
+    steps: list[Any] = []
+    while not isinstance(estimator, DictionaryPredictor):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            if len(estimator) > 1:
+                steps.append(estimator[:-1])
+            estimator = estimator[-1]
+        else:
+            raise TypeError(
+                f"estimator={estimator!r} holds no kerndict classifier: give a fitted "
+                "DictionaryClassifier or KernelDictionaryClassifier, or a Pipeline or a search "
+                "that ends in one."
+            )
+    check_is_fitted(estimator)
+
+    def prepared(X: Any) -> Any:
+        for step in steps:
+            X = step.transform(X)
+        return X
+
+    return estimator, prepared
+
+
+def label_ticks(axis: Any, positions: NDArray, labels: Sequence[Any] | NDArray, most: int) -> None:
+    """Label at most so many of the positions, evenly; long labels below an axis stand upright."""
+    every = -(-len(positions) // most)
+    words = [str(label) for label in labels[::every]]
+    axis.set_ticks(positions[::every], words)
+    if axis.axis_name == "x" and sum(map(len, words)) > 45:
+        axis.set_tick_params(rotation=90)
+
+
+def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...]:
+    """Return the shape of the images that rows are."""
+    shape = tuple(int(size) for size in image_shape)
+    if len(shape) not in (2, 3) or np.prod(shape) != n_features or shape[2:] not in ((), (3,)):
+        raise ValueError(
+            f"image_shape={image_shape!r} does not hold {n_features} features: give (height, "
+            "width) or (height, width, 3) with that product."
+        )
+    return shape
+
+
+def stretch(image: NDArray) -> NDArray:
+    """Return an image whose values fill [0, 1]; a constant one is 0.5."""
+    low, high = float(np.min(image)), float(np.max(image))
+    return (image - low) / (high - low) if high > low else np.full(image.shape, 0.5)

@@ -1,0 +1,230 @@
+"""Why one sample was decided as it was."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kerndict.classifiers.explanation import Explanation
+from kerndict.display.atoms import atom_images, mosaic
+from kerndict.display.common import (
+    OTHERS,
+    RUNNER_UP,
+    WINNER,
+    check_matplotlib,
+    checked_image_shape,
+    figure_and_axes,
+    stretch,
+    unwrap,
+)
+
+_CLASSES = 8  # bars, at most
+_NAMES = ("winner", "runner-up")
+
+
+class ExplanationDisplay:
+    """One sample: the score of each class, and the atoms that winner and runner-up use.
+
+    Scores are probabilities with the collaborative rule, and squared residuals, of which the
+    smallest wins, with the residual rule.  Atoms are drawn by their coefficients, and as
+    images where `image_shape` is given; for kernel classifiers an image is the weighted
+    mean of training samples that :class:`AtomsDisplay` draws.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one sample.
+    sample : ndarray of shape (n_features,), optional
+        The sample, to be drawn as an image.
+    images : list of two ndarrays of shape (n_atoms, n_features), optional
+        The atoms that winner and runner-up use, in the order of the explanation.
+    image_shape : tuple, optional
+        (height, width), or (height, width, 3).
+    weighted_means : bool
+        Whether the images are weighted means of training samples.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The scores.
+    axes_ : dict of matplotlib Axes
+        ``"scores"``, ``"winner"``, ``"runner-up"``, and ``"sample"`` with images.
+    bars_ : matplotlib BarContainer
+        The bars of the scores, best class first.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kerndict import KernelDictionaryClassifier
+    >>> from kerndict.display import ExplanationDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelDictionaryClassifier(12, 3, random_state=0).fit(X[10:], y[10:])
+    >>> display = ExplanationDisplay.from_estimator(model, X[0], image_shape=(8, 8))
+    >>> sorted(display.axes_)
+    ['runner-up', 'sample', 'scores', 'winner']
+    """
+
+    def __init__(
+        self,
+        *,
+        explanation: Explanation,
+        sample: NDArray | None = None,
+        images: list[NDArray] | None = None,
+        image_shape: tuple[int, ...] | None = None,
+        weighted_means: bool = False,
+    ) -> None:
+        self.explanation = explanation
+        self.sample = sample
+        self.images = images
+        self.image_shape = image_shape
+        self.weighted_means = weighted_means
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        diagonal: ArrayLike | None = None,
+        image_shape: tuple[int, ...] | None = None,
+        ax: Any = None,
+        n_atoms: int = 6,
+    ) -> Self:
+        """Draw why an estimator decides one sample as it does.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of this package, or a pipeline or search around it
+        X : array-like of shape (n_features,) or (1, n_features)
+            The sample.
+        diagonal : array-like of shape (1,), optional
+            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+        image_shape : (height, width) or (height, width, 3), optional
+            Draw the sample and the atoms as images; not for ``kernel="precomputed"``.
+        ax, n_atoms
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        display : ExplanationDisplay
+        """
+        check_matplotlib(cls)
+        model, prepared = unwrap(estimator)
+        X = prepared(np.asarray(X)[None] if np.ndim(X) == 1 else X)
+        if len(X) != 1:
+            raise ValueError(f"X has {len(X)} rows: give one sample, such as X[:1].")
+        found = model.explain(X, diagonal=diagonal)
+        display = cls(explanation=found)
+        if image_shape is not None:
+            every = atom_images(model, None)
+            display.sample = np.asarray(X, dtype=np.float64)[0]
+            display.image_shape = checked_image_shape(image_shape, len(display.sample))
+            display.images = [
+                every[c][atoms[atoms >= 0]]
+                for c, atoms in zip(found.top[0], found.atoms[0], strict=True)
+            ]
+            display.weighted_means = not hasattr(model, "dictionaries_")
+        return display.plot(ax=ax, n_atoms=n_atoms)
+
+    def plot(self, ax: Any = None, *, n_atoms: int = 6) -> Self:
+        """Draw the scores and the atoms.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Whose place to take, made by `subplots` or `add_subplot`; by default a new
+            figure.
+        n_atoms : int, default=6
+            Atoms of each class, at most, those with the largest coefficients.
+
+        Returns
+        -------
+        display : ExplanationDisplay
+        """
+        figure, ax = figure_and_axes(self, ax, (9.0, 4.2))
+        if ax.get_subplotspec() is None:
+            raise ValueError("ax is not part of a grid: make it by subplots or add_subplot.")
+        ax.set_axis_off()
+        with_images = self.images is not None
+        grid = ax.get_subplotspec().subgridspec(1, 2, width_ratios=[1, 1.8])
+        left = grid[0].subgridspec(2, 1, height_ratios=[1, 1.2]) if with_images else grid[0]
+        right = grid[1].subgridspec(2, 1)
+        self.axes_ = {
+            "scores": figure.add_subplot(left[1] if with_images else left),
+            "winner": figure.add_subplot(right[0]),
+            "runner-up": figure.add_subplot(right[1]),
+        }
+        if with_images:
+            self.axes_["sample"] = figure.add_subplot(left[0])
+            self._draw_sample(self.axes_["sample"])
+        self._draw_scores(self.axes_["scores"])
+        for rank, (name, colour) in enumerate(zip(_NAMES, (WINNER, RUNNER_UP), strict=True)):
+            draw = self._draw_images if with_images else self._draw_coefficients
+            draw(self.axes_[name], rank, n_atoms, colour)
+            label = self.explanation.classes[self.explanation.top[0, rank]]
+            self.axes_[name].set_title(
+                f"{name}: {label}", loc="left", fontsize="medium", color=colour
+            )
+        self.figure_, self.ax_ = figure, self.axes_["scores"]
+        return self
+
+    def _draw_scores(self, ax: Any) -> None:
+        found = self.explanation
+        order = np.argsort(-found.scores[0], kind="stable")
+        order = np.concatenate([found.top[0], order[~np.isin(order, found.top[0])]])[:_CLASSES]
+        values = (found.residuals if found.probabilities is None else found.probabilities)[0][order]
+        colours = [WINNER, RUNNER_UP] + [OTHERS] * (len(order) - 2)
+        self.bars_ = ax.barh(np.arange(len(order)), values, color=colours, height=0.7)
+        ax.set_yticks(np.arange(len(order)), [str(label) for label in found.classes[order]])
+        ax.invert_yaxis()
+        hidden = len(found.classes) - len(order)
+        ax.set_ylabel(f"class ({hidden} more)" if hidden else "class")
+        if found.probabilities is None:
+            ax.set_xlabel("squared residual, the smallest wins")
+        else:
+            ax.set_xlabel("probability")
+            ax.set_xlim(0, 1)
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _draw_coefficients(self, ax: Any, rank: int, n_atoms: int, colour: str) -> None:
+        atoms, values = self._used(rank, n_atoms)
+        places = np.arange(len(atoms))
+        ax.bar(places, values, color=colour, width=0.6)
+        ax.set_xticks(places, [str(atom) for atom in atoms])
+        ax.set_xlim(-0.6, max(n_atoms, len(atoms)) - 0.4)
+        ax.axhline(0, color="#333333", linewidth=0.8)
+        ax.set(ylabel="coefficient")
+        if rank == 1:
+            ax.set_xlabel("atom")
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def _draw_images(self, ax: Any, rank: int, n_atoms: int, colour: str) -> None:
+        assert self.images is not None
+        assert self.image_shape is not None
+        atoms, values = self._used(rank, n_atoms)
+        columns = max(len(self._used(each, n_atoms)[0]) for each in (0, 1))
+        picture, step = mosaic([self.images[rank][:n_atoms]], self.image_shape, columns=columns)
+        ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        places = (self.image_shape[1] - 1) / 2 + step[1] * np.arange(len(atoms))
+        labels = [f"{atom}\n{value:+.2g}" for atom, value in zip(atoms, values, strict=True)]
+        ax.set_xticks(places, labels, fontsize="small")
+        ax.set_yticks([])
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        if rank == 1:
+            means = ", drawn as weighted means of training samples" if self.weighted_means else ""
+            ax.set_xlabel(f"atom and its coefficient{means}", fontsize="small")
+
+    def _draw_sample(self, ax: Any) -> None:
+        assert self.sample is not None
+        assert self.image_shape is not None
+        picture = stretch(self.sample.reshape(self.image_shape))
+        ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        ax.set_title("sample", fontsize="medium")
+        ax.set_axis_off()
+
+    def _used(self, rank: int, n_atoms: int) -> tuple[NDArray, NDArray]:
+        atoms = self.explanation.atoms[0, rank][:n_atoms]
+        kept = atoms >= 0
+        return atoms[kept], self.explanation.coefficients[0, rank][:n_atoms][kept]

@@ -1,0 +1,215 @@
+"""Which class explains which sample."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kerndict.display.common import check_matplotlib, figure_and_axes, label_ticks, unwrap
+
+WRONG = "#e4003a"
+
+
+class ResidualDisplay:
+    """Map of the residuals of samples (rows, sorted by true class) over classes (columns).
+
+    A good model has a dark diagonal; what else is dark can be mistaken.  Samples whose
+    predicted class is wrong are marked at the class that won.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_samples, n_classes)
+        Squared residuals, rows sorted by true class.
+    y_true : ndarray of shape (n_samples,)
+        The labels of the rows.
+    y_pred : ndarray of shape (n_samples,)
+        The class that won.
+    classes : ndarray of shape (n_classes,)
+        The labels of the columns.
+
+    Attributes
+    ----------
+    im_ : matplotlib AxesImage
+        The map.
+    wrong_ : matplotlib Line2D
+        The marks of wrong predictions.
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kerndict import KernelDictionaryClassifier
+    >>> from kerndict.display import ResidualDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelDictionaryClassifier(5, 2, random_state=0).fit(X, y)
+    >>> display = ResidualDisplay.from_estimator(model, X, y)
+    >>> display.residuals.shape
+    (150, 3)
+    """
+
+    def __init__(
+        self, *, residuals: NDArray, y_true: NDArray, y_pred: NDArray, classes: NDArray
+    ) -> None:
+        self.residuals = residuals
+        self.y_true = y_true
+        self.y_pred = y_pred
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        diagonal: ArrayLike | None = None,
+        normalize: bool = True,
+        ax: Any = None,
+        cmap: Any = "viridis",
+        im_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the residuals of samples as the estimator sees them.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of this package, or a pipeline or search around it
+        X, y : array-like
+            Samples and their true labels.
+        diagonal : array-like of shape (n_samples,), optional
+            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+        normalize, ax, cmap, im_kw
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        check_matplotlib(cls)
+        model, prepared = unwrap(estimator)
+        found = model.explain(prepared(X), diagonal=diagonal)
+        winners = found.classes[found.top[:, 0]]
+        return cls.from_predictions(
+            y,
+            found.residuals,
+            y_pred=winners,
+            classes=found.classes,
+            normalize=normalize,
+            ax=ax,
+            cmap=cmap,
+            im_kw=im_kw,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        residuals: ArrayLike,
+        *,
+        y_pred: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        normalize: bool = True,
+        ax: Any = None,
+        cmap: Any = "viridis",
+        im_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw residuals computed before.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels, in any order; labels that are no class of the model may be among
+            them.
+        residuals : array-like of shape (n_samples, n_classes)
+            As from `class_residuals`.
+        y_pred : array-like of shape (n_samples,), optional
+            The class that won; by default the one with the smallest residual.
+        classes : array-like of shape (n_classes,), optional
+            The labels of the columns; by default the sorted labels of `y_true`.
+        normalize, ax, cmap, im_kw
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        check_matplotlib(cls)
+        y_true, residuals = np.asarray(y_true), np.asarray(residuals)
+        classes = np.unique(y_true) if classes is None else np.asarray(classes)
+        if residuals.shape != (len(y_true), len(classes)):
+            raise ValueError(
+                f"residuals has shape {residuals.shape} for {len(y_true)} samples and "
+                f"{len(classes)} classes: give one row per label of y_true and one column per "
+                "label of classes."
+            )
+        y_pred = classes[residuals.argmin(axis=1)] if y_pred is None else np.asarray(y_pred)
+        order = np.argsort(y_true, kind="stable")
+        display = cls(
+            residuals=residuals[order], y_true=y_true[order], y_pred=y_pred[order], classes=classes
+        )
+        return display.plot(ax=ax, normalize=normalize, cmap=cmap, im_kw=im_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        normalize: bool = True,
+        cmap: Any = "viridis",
+        im_kw: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default in a new figure.
+        normalize : bool, default=True
+            Draw each row relative to its mean: what is decided is decided within a row, and
+            some samples are hard for every class.
+        cmap : str or Colormap, default="viridis"
+            Colours, small residuals first.
+        im_kw : dict, optional
+            More for `imshow`, such as ``vmin`` and ``vmax``.
+
+        Returns
+        -------
+        display : ResidualDisplay
+        """
+        figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
+        options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap, **(im_kw or {})}
+        values, words = self.residuals, "squared residual"
+        if normalize:
+            means = values.mean(axis=1, keepdims=True)
+            values = values / np.where(means > 0, means, 1)
+            words += " / its mean over the classes"
+        self.im_ = ax.imshow(values, **options)
+        figure.colorbar(self.im_, ax=ax, label=words)
+
+        labels, starts, counts = np.unique(self.y_true, return_index=True, return_counts=True)
+        for start in starts[1:]:
+            ax.axhline(start - 0.5, color="white", linewidth=0.4, alpha=0.6)
+        label_ticks(ax.yaxis, starts + (counts - 1) / 2, labels, 25)
+        label_ticks(ax.xaxis, np.arange(len(self.classes)), self.classes, 20)
+
+        wrong = np.flatnonzero(self.y_pred != self.y_true)
+        columns = np.searchsorted(self.classes, self.y_pred[wrong])
+        (self.wrong_,) = ax.plot(
+            columns,
+            wrong,
+            linestyle="none",
+            marker="o",
+            markersize=4,
+            markerfacecolor=WRONG,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            label=f"wrong winner: {len(wrong)} of {len(self.y_true)}",
+        )
+        ax.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            frameon=False,
+            borderaxespad=0.2,
+            handletextpad=0,
+        )
+        ax.set(xlabel="class of the dictionary", ylabel="samples, sorted by true class")
+        self.figure_, self.ax_ = figure, ax
+        return self

@@ -1,0 +1,94 @@
+"""Models that travel: one safetensors file, read without running anything in it."""
+
+from os import PathLike
+from typing import Any
+
+from kerndict.exceptions import ModelFormatError
+
+
+def save(model: Any, path: str | PathLike) -> None:
+    """Write a fitted model to one file.
+
+    The file holds what prediction needs, and no training codes: arrays in safetensors format
+    with a header in JSON.  It is written whole or not at all; an older file of that name
+    stays until then.
+
+    Parameters
+    ----------
+    model : DictionaryClassifier, KernelDictionaryClassifier or Pipeline
+        Fitted.  A pipeline may hold any number of `Normalizer`, `StandardScaler` and
+        `MinMaxScaler` before the classifier; of its own options only the names of the steps
+        are kept.
+    path : str or path-like
+        Where to; ``.safetensors`` is a good ending.
+
+    Raises
+    ------
+    ModelFormatError
+        The model holds what a file cannot: a callable kernel, arrays as `init`, a generator as
+        `random_state`, labels that are neither numbers, booleans nor strings, other steps.
+    sklearn.exceptions.NotFittedError
+        The model is not fitted.
+    OSError
+        The file cannot be written.
+
+    See Also
+    --------
+    load : The way back.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import kerndict
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = kerndict.DictionaryClassifier(random_state=0).fit(X[:500], y[:500])
+    >>> path = os.path.join(tempfile.mkdtemp(), "digits.safetensors")
+    >>> kerndict.save(model, path)
+    >>> bool((kerndict.load(path).predict(X) == model.predict(X)).all())
+    True
+    """
+    from kerndict.persistence.container import write
+    from kerndict.persistence.models import decode, encode
+
+    content = encode(model)
+    decode(*content)  # what is written can be read
+    write(path, *content)
+
+
+def load(path: str | PathLike) -> Any:
+    """Read a model that :func:`save` has written.
+
+    Nothing in the file is executed or unpickled.  The model predicts bit for bit what the
+    saved one did, on the same machine and with the same libraries.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    model : DictionaryClassifier, KernelDictionaryClassifier or Pipeline
+        Fitted, without `codes_`.
+
+    Raises
+    ------
+    ModelFormatError
+        The file is damaged, is no model of kerndict, or has a newer format.
+    OSError
+        The file cannot be read.
+
+    See Also
+    --------
+    save : Writes the file, with an example.
+    """
+    from kerndict.persistence.container import read
+    from kerndict.persistence.models import decode
+
+    try:
+        return decode(*read(path))
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{path}: {error}") from error
+    except RecursionError:
+        raise ModelFormatError(f"{path}: damaged: its header is nested too deeply.") from None

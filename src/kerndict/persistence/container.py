@@ -1,0 +1,126 @@
+"""The file: a document in JSON and named arrays, in safetensors format, with a checksum.
+
+The metadata of the file has one entry, ``kerndict``, which holds the document as JSON.  Its
+``sha256`` is that of the rest of the document, written with sorted keys and without spaces,
+followed for each array in the order of names by ``["name", "dtype", [shape]]`` in the same JSON
+and by the bytes of the array.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from reprlib import repr as short
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save as serialize
+
+from kerndict._files import written_whole
+from kerndict.exceptions import ModelFormatError
+
+FORMAT_VERSION = 1
+#: Headers are small, as lists of arrays are one array: what is larger is not ours, and not parsed.
+MAX_HEADER = 2**17
+_KEY = "kerndict"
+_DTYPES = {
+    "BOOL": np.dtype("?"),
+    "U8": np.dtype("<u1"),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
+    "I8": np.dtype("<i1"),
+    "I16": np.dtype("<i2"),
+    "I32": np.dtype("<i4"),
+    "I64": np.dtype("<i8"),
+    "F16": np.dtype("<f2"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+}
+
+
+def write(path: str | os.PathLike, document: dict[str, Any], arrays: dict[str, NDArray]) -> None:
+    """Write a document and its arrays, all or nothing."""
+    document = {"format_version": FORMAT_VERSION, **document}
+    sealed = {**document, "sha256": checksum(document, arrays)}
+    data = serialize(dict(sorted(arrays.items())), {_KEY: _json(sealed)})
+    if int.from_bytes(data[:8], "little") > MAX_HEADER:
+        raise ModelFormatError(f"the header exceeds {MAX_HEADER} bytes: use fewer steps.")
+    with written_whole(path) as partial:
+        partial.write_bytes(data)
+
+
+def read(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, NDArray]]:
+    """Return the document and the arrays; memory stays within a few times the file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would be to wait
+        raise OSError(f"{path} is not a plain file: give the path of a model.")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        document = _document(file, size)
+        file.seek(0)
+        data = file.read(size)
+    arrays = _arrays(data)
+    if document.pop("sha256", None) != checksum(document, arrays):
+        raise ModelFormatError("the checksum is wrong: the file was damaged or changed.")
+    return document, arrays
+
+
+def checksum(document: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> str:
+    """Return the SHA-256 of all content."""
+    digest = hashlib.sha256(_json(document).encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(_json([name, array.dtype.name, array.shape]).encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _document(file: BinaryIO, size: int) -> dict[str, Any]:
+    """Return the document of a file in our format and version, before anything else is read."""
+    length = int.from_bytes(file.read(8), "little")
+    if size < 10 or length > size - 8:
+        raise ModelFormatError("not a model of kerndict, or only the beginning of one.")
+    if length > MAX_HEADER:
+        raise ModelFormatError(f"not a model of kerndict: its header has {length} bytes.")
+    try:
+        header = json.loads(file.read(length).decode())
+        document = json.loads(header["__metadata__"][_KEY], parse_constant=_no_constant)
+        version = document["format_version"]
+    except (ValueError, TypeError, LookupError):
+        raise ModelFormatError("not a model of kerndict, or damaged.") from None
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise ModelFormatError(
+            f"format version {short(version)} is not known; this version of kerndict reads "
+            f"{FORMAT_VERSION}. The file was written with {short(document.get('versions'))}."
+        )
+    return document
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _arrays(data: bytes) -> dict[str, NDArray]:
+    try:
+        tensors = deserialize(data)  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
+        raise ModelFormatError(f"damaged: {error}.") from None
+    arrays = {}
+    for name, tensor in tensors:
+        dtype = _DTYPES.get(tensor["dtype"])
+        if dtype is None:
+            raise ModelFormatError(f"the array {short(name)} has the type {tensor['dtype']}.")
+        flat = np.frombuffer(tensor["data"], dtype)
+        if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+            raise ModelFormatError(f"the array {short(name)} holds more than 0 and 1.")
+        try:
+            arrays[name] = flat.reshape(tensor["shape"]).astype(dtype.newbyteorder("="), copy=False)
+        except ValueError as error:  # axes beyond what an array can have
+            raise ModelFormatError(f"the array {short(name)}: {error}.") from None
+    return arrays

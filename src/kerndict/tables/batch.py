@@ -1,0 +1,72 @@
+"""What all tables give: rows in batches, as features, labels and copied columns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The size of a batch: cells held as text at a time, and rows.
+MAX_CELLS, MAX_ROWS = 2**18, 8192
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Columns by position: features, the label or None, and those to be copied."""
+
+    features: Sequence[int]
+    label: int | None = None
+    copied: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: ``X`` (rows, features), finite; labels and the copied columns as text."""
+
+    X: NDArray
+    labels: list[str] | None
+    copied: list[list[str]]
+
+
+class Table(ABC):
+    """Rows of a file or a stream: ``name`` is for messages, no two ``columns`` are equal."""
+
+    name: str
+    columns: list[str]
+
+    @abstractmethod
+    def batches(self, selection: Selection) -> Iterator[Batch]:
+        """Yield all rows, once."""
+
+
+def batch_rows(width: int) -> int:
+    """Return the rows of a batch of a table with so many columns."""
+    return max(1, min(MAX_ROWS, MAX_CELLS // max(width, 1)))
+
+
+def check_names(name: str, columns: Sequence[str]) -> None:
+    """Check that every column has a name of its own."""
+    if not columns:
+        raise ValueError(f"{name} has no columns.")
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise ValueError(f"{name} has two columns with the name {column!r}: rename one.")
+        seen.add(column)
+
+
+def as_text(value: Any) -> str:
+    """Return a label or a cell as text; whole numbers look the same in all files.
+
+    >>> as_text(3.0), as_text(np.int8(3)), as_text(b"cat"), as_text(None)
+    ('3', '3', 'cat', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (bytes, np.bytes_)):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,95 @@
+"""Which column of a table is what."""
+
+from collections.abc import Sequence
+from reprlib import Repr
+
+from kerndict.tables.batch import Selection, Table
+
+_short = Repr()
+_short.maxlist = 12
+
+
+def find(table: Table, wanted: str) -> int:
+    """Return the place of a column given by its name, or else by its index (-1 is the last)."""
+    columns = table.columns
+    if wanted in columns:
+        return columns.index(wanted)
+    if wanted.removeprefix("-").isdecimal() and -len(columns) <= int(wanted) < len(columns):
+        return int(wanted) % len(columns)
+    raise ValueError(f"{table.name} has no column {wanted!r}: it has {_short.repr(columns)}.")
+
+
+def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Selection:
+    """Return the label, and all columns that are neither it nor dropped as features."""
+    target = find(table, label)
+    features = _rest(table, [target, *(find(table, name) for name in drop)])
+    if not features:
+        raise ValueError(f"{table.name} has no column left for the features.")
+    for i in features:
+        if not table.columns[i]:
+            raise ValueError(f"{table.name}: column {i} has no name: name it, or --drop {i}.")
+    return Selection(features, target)
+
+
+def select_for_model(
+    table: Table,
+    names: Sequence[str] | None,
+    n_features: int,
+    *,
+    label: str | None = None,
+    guess_label: bool = False,
+    drop: Sequence[str] = (),
+    copied: Sequence[str] = (),
+) -> Selection:
+    """Return the columns that a model was trained on.
+
+    Parameters
+    ----------
+    table : the table
+    names : the feature names of the model; None for a model that goes by their order
+    n_features : the features of the model
+    label : the column of labels
+    guess_label : whether labels are needed; without `label`, they are the only other column
+    drop, copied : columns that are neither features nor labels
+    """
+    target = None if label is None else find(table, label)
+    others = [find(table, name) for name in (*drop, *copied)]
+    taken = others if target is None else [*others, target]
+    if names is None:
+        features = _rest(table, taken)
+        if guess_label and target is None:
+            raise ValueError("the model has no feature names: say by --label where the labels are.")
+        if len(features) != n_features:
+            raise ValueError(
+                f"{table.name} has {len(features)} feature columns, the model was trained on "
+                f"{n_features} without names: leave out the others by --drop."
+            )
+    else:
+        features = _named(table, names)
+        if guess_label and target is None:
+            target = _guessed(table, _rest(table, [*features, *others]))
+    return Selection(features, target, others[len(drop) :])
+
+
+def _named(table: Table, names: Sequence[str]) -> list[int]:
+    places = {column: i for i, column in enumerate(table.columns)}
+    missing = [name for name in names if name not in places]
+    if missing:
+        raise ValueError(
+            f"{table.name} lacks {len(missing)} of the {len(names)} columns that the model was "
+            f"trained on: {_short.repr(missing)}. It has {_short.repr(table.columns)}."
+        )
+    return [places[name] for name in names]
+
+
+def _guessed(table: Table, others: list[int]) -> int:
+    if len(others) == 1:
+        return others[0]
+    found = _short.repr([table.columns[i] for i in others]) if others else "no column"
+    raise ValueError(
+        f"{table.name} has {found} beside the features: say by --label where the labels are."
+    )
+
+
+def _rest(table: Table, taken: Sequence[int]) -> list[int]:
+    return sorted(set(range(len(table.columns))) - set(taken))

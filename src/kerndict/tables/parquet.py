@@ -1,0 +1,81 @@
+"""parquet, read a batch of a row group at a time; pyarrow is an extra."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.tables.batch import Batch, Selection, Table, as_text, batch_rows, check_names
+
+
+class ParquetTable(Table):
+    """A parquet file; features may be of any numeric type, and float32 is kept."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow
+            from pyarrow import parquet
+        except ImportError as error:
+            raise ImportError(
+                f"{path} is a parquet file: install pyarrow to read it, "
+                "pip install 'kerndict[parquet]'."
+            ) from error
+        self.name, self._arrow = str(path), pyarrow
+        try:
+            self._file = parquet.ParquetFile(path)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"{path}: the parquet file is damaged: {error}") from error
+        self.columns = list(self._file.schema_arrow.names)
+        check_names(self.name, self.columns)
+
+    def batches(self, selection: Selection) -> Iterator[Batch]:
+        """Yield all rows, once."""
+        features = [self.columns[i] for i in selection.features]
+        targets = {name: self._number_type(name) for name in features}
+        copied = [self.columns[i] for i in selection.copied]
+        label = None if selection.label is None else self.columns[selection.label]
+        wanted = list(dict.fromkeys([*features, *copied, *([] if label is None else [label])]))
+        seen = 0
+        for batch in self._read(wanted):
+            parts = [self._numbers(batch[name], name, targets[name], seen) for name in features]
+            cells = [[as_text(value) for value in batch[name].to_pylist()] for name in copied]
+            yield Batch(
+                np.column_stack(parts),
+                None if label is None else self._labels(batch[label], label, seen),
+                cells,
+            )
+            seen += batch.num_rows
+
+    def _read(self, wanted: Sequence[str]) -> Iterator[Any]:
+        size = batch_rows(len(wanted))
+        try:
+            for batch in self._file.iter_batches(size, columns=list(wanted)):
+                if batch.num_rows:
+                    yield batch
+        except (self._arrow.ArrowException, OSError) as error:
+            raise ValueError(f"{self.name}: the parquet file is damaged: {error}") from error
+
+    def _number_type(self, name: str) -> Any:
+        kind, types = self._file.schema_arrow.field(name).type, self._arrow.types
+        tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        if not any(test(kind) for test in tests):
+            raise ValueError(f"{self.name}: column {name!r} holds {kind}, which is not a number.")
+        return kind if types.is_float32(kind) else self._arrow.float64()
+
+    def _numbers(self, column: Any, name: str, target: Any, seen: int) -> NDArray:
+        values = column.cast(target, safe=False).to_numpy(zero_copy_only=False)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            cell = column[int(bad[0])].as_py()
+            words = "is empty" if cell is None else f"holds {cell!r}, which is not a finite number"
+            raise ValueError(f"{self.name}, row {seen + bad[0] + 1}: column {name!r} {words}.")
+        return values
+
+    def _labels(self, column: Any, name: str, seen: int) -> list[str]:
+        labels = [as_text(value) for value in column.to_pylist()]
+        if "" in labels:
+            row = seen + labels.index("") + 1
+            raise ValueError(f"{self.name}, row {row}: the label, column {name!r}, is empty.")
+        return labels

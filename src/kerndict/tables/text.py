@@ -1,0 +1,154 @@
+"""csv: a header, then numbers, read a batch at a time."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from operator import itemgetter
+from typing import Any, BinaryIO, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.tables.batch import Batch, Selection, Table, batch_rows, check_names
+
+_DELIMITERS = ",;\t"
+
+
+class TextTable(Table):
+    """Text with one row per line, separated by whichever of ``, ; tab`` its header has most of.
+
+    Parameters
+    ----------
+    stream : binary, UTF-8
+    name : for messages
+    compressed : whether the stream is gzip
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, compressed: bool = False) -> None:
+        self.name = name
+        opened = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if compressed else stream
+        self._text = io.TextIOWrapper(opened, "utf-8-sig", newline="")
+        with _explained(self):
+            first = self._text.readline()
+            if not first.strip():
+                raise ValueError(f"{name} is empty, or begins with an empty line.")
+            delimiter = max(_DELIMITERS, key=first.count)
+            lines = chain([first], self._text)
+            self._reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+            self.columns = [column.strip() for column in next(self._reader)]
+        self._check_header()
+
+    def _check_header(self) -> None:
+        for column in self.columns:
+            if _is_number(column) and not column.isdecimal():
+                raise ValueError(
+                    f"{self.name} has no header: its first line holds {column}. Begin with a line "
+                    "that names the columns."
+                )
+        check_names(self.name, self.columns)
+
+    def batches(self, selection: Selection) -> Iterator[Batch]:
+        """Yield all rows, once; empty lines are passed over."""
+        size = batch_rows(len(self.columns))
+        for rows, lines in self._rows(size):
+            X = self._numbers(rows, lines, selection.features)
+            labels = None
+            if selection.label is not None:
+                labels = self._labels(rows, lines, selection.label)
+            copied = [[row[i] for row in rows] for i in selection.copied]
+            yield Batch(X, labels, copied)
+
+    def _rows(self, size: int) -> Iterator[tuple[list[list[str]], list[int]]]:
+        """Yield rows of cells with the line at which each ends."""
+        width = len(self.columns)
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        with _explained(self):
+            for row in self._reader:
+                if not row:
+                    continue
+                if len(row) != width:
+                    self._fail(
+                        self._reader.line_num, f"{len(row)} cells where the header has {width}."
+                    )
+                rows.append(row)
+                lines.append(self._reader.line_num)
+                if len(rows) == size:
+                    yield rows, lines
+                    rows, lines = [], []
+        if rows:
+            yield rows, lines
+
+    def _numbers(
+        self, rows: list[list[str]], lines: list[int], features: Sequence[int]
+    ) -> NDArray[np.float64]:
+        if len(features) == 1:
+            cells: Any = map(itemgetter(features[0]), rows)
+        else:
+            cells = chain.from_iterable(map(itemgetter(*features), rows))
+        shape = (len(rows), len(features))
+        try:
+            X = np.fromiter(map(float, cells), np.float64, shape[0] * shape[1]).reshape(shape)
+        except ValueError:
+            self._fail_at_cell(rows, lines, features)
+        if not np.isfinite(X).all():
+            self._fail_at_cell(rows, lines, features)
+        return X
+
+    def _labels(self, rows: list[list[str]], lines: list[int], label: int) -> list[str]:
+        labels = [row[label].strip() for row in rows]
+        if "" in labels:
+            self._fail(
+                lines[labels.index("")], f"the label, column {self.columns[label]!r}, is empty."
+            )
+        return labels
+
+    def _fail_at_cell(
+        self, rows: list[list[str]], lines: list[int], features: Sequence[int]
+    ) -> NoReturn:
+        """Tell which cell is not a finite number."""
+        row, line, i = next(
+            (row, line, i)
+            for row, line in zip(rows, lines, strict=True)
+            for i in features
+            if not _is_number(row[i]) or not np.isfinite(float(row[i]))
+        )
+        column, cell = repr(self.columns[i]), row[i]
+        if not cell.strip():
+            self._fail(line, f"column {column} is empty: fill it in, or leave out the row.")
+        kind = "a finite number" if _is_number(cell) else "a number"
+        self._fail(line, f"column {column} holds {cell!r}, which is not {kind}.")
+
+    def _fail(self, line: int, words: str) -> NoReturn:
+        raise ValueError(f"{self.name}, line {line}: {words}")
+
+    @property
+    def where(self) -> str:
+        """The place that is being read."""
+        line = self._reader.line_num + 1 if hasattr(self, "_reader") else 1
+        return f"{self.name}, from line {line} on"
+
+
+@contextmanager
+def _explained(table: TextTable) -> Iterator[None]:
+    """Turn what can go wrong in reading text into errors for people."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{table.where}: not text in UTF-8; give csv in UTF-8.") from error
+    except csv.Error as error:
+        raise ValueError(f"{table.where}: not csv: {error}.") from error
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{table.where}: the compressed file is damaged: {error}") from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Memory: prediction within the working memory, fit within one kernel matrix and little else."""
+
+import tracemalloc
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import sklearn
+
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+
+MIB = 2**20
+
+
+@contextmanager
+def peak(limit):
+    """Fail when what is allocated inside ever exceeds the limit, in bytes."""
+    tracemalloc.start()
+    try:
+        yield
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert used <= limit, f"{used / MIB:.1f} MiB, more than {limit / MIB:.1f}"
+
+
+def data(n, m, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    return rng.standard_normal((n_classes, m))[y] + rng.standard_normal((n, m)), y
+
+
+@pytest.mark.parametrize("decision", ["residual", "collaborative"])
+@pytest.mark.parametrize("classifier", [DictionaryClassifier, KernelDictionaryClassifier])
+def test_prediction_stays_within_the_working_memory_at_200_000_rows(classifier, decision):
+    X, y = data(240, 8, 6)
+    model = classifier(10, 3, decision=decision, ridge=0.1, random_state=0).fit(X, y)
+    many = data(200_000, 8, 6, seed=1)[0]
+    model.predict(many[:10])  # compiled by now
+    labels = 8 * len(many)
+    with sklearn.config_context(working_memory=4), peak(4 * MIB + 2 * labels + MIB):
+        model.predict(many)
+
+
+@pytest.mark.parametrize("incoherence", [0.0, 0.1])
+def test_fit_holds_one_kernel_matrix(incoherence):
+    X, y = data(2000, 20, 50)
+    model = KernelDictionaryClassifier(
+        10, 3, decision="residual", sigma=5.0, incoherence=incoherence, n_iter=1
+    )
+    model.fit(X[:500], y[:500])
+    matrix = 8 * len(X) ** 2
+    strip = 8 * len(X) * 400
+    with peak(matrix + 3 * strip):
+        model.fit(X, y)
+
+
+def test_the_folds_do_not_come_on_top():
+    X, y = data(2000, 20, 50)
+    model = KernelDictionaryClassifier(10, 3, sigma=5.0, n_iter=1, ridge=0.1, random_state=0)
+    model.fit(X[:500], y[:500])
+    with peak(8 * len(X) ** 2 + 8 * len(X) * 1200):
+        model.fit(X, y)

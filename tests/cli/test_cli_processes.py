@@ -1,0 +1,139 @@
+"""Commands as processes: pipes, signals, a million rows."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from flowers import COMMAND, SMALL, call, records, spawn, table, write
+
+import kerndict
+
+ROWS = table()
+
+#: Runs a command and tells the largest memory its process ever held, in KiB.
+MEASURED = """
+import sys
+from kerndict.cli import main
+code = main(sys.argv[1:])
+(line,) = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(line.split()[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def test_models_and_rows_go_through_pipes(flowers, tmp_path):
+    text = flowers.train.read_text()
+    arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL]
+    done = spawn("train", "-", *arguments, input=text)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert (tmp_path / "m").read_bytes() == flowers.model.read_bytes()
+    done = spawn("predict", tmp_path / "m", "-", input="\ufeff" + text)
+    assert done.returncode == 0, done.stderr
+    assert len(records(done.stdout)) == 75
+
+
+def test_errors_are_one_line_and_debug_shows_where(flowers):
+    done = spawn("predict", flowers.model, "-", input="a,b\n1,2\n")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("kerndict: standard input lacks 4 of the 4 columns")
+    assert done.stderr.count("\n") == 1
+    done = spawn("predict", flowers.model, "-", "--debug", input="a,b\n1,2\n")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "select_for_model" in done.stderr
+
+
+def test_bad_usage_ends_with_2(flowers):
+    done = spawn("predict", flowers.model, "--reject", "often")
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: kerndict predict")
+
+
+def test_a_closed_pipe_ends_quietly(flowers, tmp_path):
+    data = write(tmp_path / "d.csv", ROWS * 400)
+    run = subprocess.Popen(
+        [*COMMAND, "predict", flowers.model, data], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert run.stdout.readline().startswith(b"label,")
+    run.stdout.close()
+    assert run.stderr.read() == b""
+    run.stderr.close()
+    assert run.wait() == 141
+
+
+def test_an_interrupt_ends_a_prediction_quietly(flowers):
+    run = subprocess.Popen(
+        [*COMMAND, "predict", flowers.model, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    head, body = flowers.train.read_text().split("\n", 1)
+    run.stdin.write(head + "\n" + body * 120)  # more than a batch
+    run.stdin.flush()
+    assert run.stdout.readline().startswith("label,")  # it works, and waits for more
+    run.send_signal(signal.SIGINT)
+    errors = run.stderr.read()
+    assert run.wait() == 130
+    assert errors == ""
+    for pipe in (run.stdin, run.stdout, run.stderr):
+        pipe.close()
+
+
+def test_an_interrupt_leaves_the_old_model(flowers, tmp_path):
+    old = flowers.model.read_bytes()
+    out = tmp_path / "model"
+    out.write_bytes(old)
+    run = subprocess.Popen(
+        [
+            *COMMAND,
+            *("train", flowers.train, "--label", "species", "--out", out),
+            *("--verbose", "--n-iter", "1000000"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert "iteration 1/1000000" in run.stdout.readline()
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate()
+    assert run.returncode == 130
+    assert errors == ""
+    assert os.listdir(tmp_path) == ["model"]
+    assert out.read_bytes() == old
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc")
+def test_a_million_rows_in_constant_memory(tmp_path):
+    rows = [[f"{a / 10:g}", f"{b / 10:g}", "ab"[a > b]] for a in range(1, 21) for b in range(1, 51)]
+    header = ["x", "y", "kind"]
+    few = write(tmp_path / "few.csv", rows, header)
+    training = write(tmp_path / "train.csv", rows[::29], header)
+    arguments = ["--label", "kind", "--out", tmp_path / "m", *SMALL]
+    assert call("train", training, *arguments) == 0
+    head, body = few.read_text().split("\n", 1)
+    with (tmp_path / "many.csv").open("w") as file:
+        file.write(head + "\n")
+        file.writelines(body for _ in range(1000))
+
+    peaks = []
+    for name in ("few", "many"):
+        command = ["predict", tmp_path / "m", tmp_path / f"{name}.csv", "--out", tmp_path / "out"]
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, check=True
+        )
+        peaks.append(int(done.stderr))
+    with (tmp_path / "out").open() as file:
+        lines = [line for _, line in zip(range(1001), file, strict=False)]
+        assert sum(1 for _ in file) == 1_000_000 - 1000
+    loaded = kerndict.load(tmp_path / "m")
+    loaded[0].__dict__.pop("feature_names_in_")
+    expected = loaded.predict([[float(x), float(y)] for x, y, _ in rows])
+    assert [line.split(",")[0] for line in lines[1:]] == expected.tolist()
+    # As text the rows alone would take 300 MiB; a batch takes a few.
+    assert peaks[1] - peaks[0] < 40_000, peaks

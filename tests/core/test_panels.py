@@ -1,0 +1,45 @@
+"""Matrices in panels of columns, and products with all their blocks."""
+
+import numpy as np
+import pytest
+from conftest import TOLERANCE, close, toy
+from scipy.linalg import block_diag
+
+from kerndict import kernels
+from kerndict.core.panels import BlockDiagonal
+from kerndict.kernels import Kernel
+
+SHAPES = [(4, 3), (2, 5), (0, 2), (3, 0), (6, 4)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_block_diagonal_times_a_panel(dtype):
+    rng = np.random.default_rng(0)
+    blocks = [rng.standard_normal(shape) for shape in SHAPES]
+    panel = rng.standard_normal((14, 7)).astype(dtype)
+    product = BlockDiagonal(blocks, np.dtype(dtype))
+    expected = block_diag(*blocks) @ panel
+    assert product.times(panel).dtype == dtype
+    close(product.times(panel), expected, TOLERANCE[dtype])
+    close(product.times(panel[:, ::2]), expected[:, ::2], TOLERANCE[dtype])
+    close(product.times(panel, 1, 4), expected[4:9], TOLERANCE[dtype])
+    assert product.times(panel, 2, 2).shape == (0, 7)
+    blocks[1] = rng.standard_normal((2, 5))
+    product.replace(1, blocks[1])
+    close(product.times(panel), block_diag(*blocks) @ panel, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("strip", [1, 10, 1000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_panels_are_the_kernel_matrix(monkeypatch, name, strip, dtype):
+    monkeypatch.setattr(kernels, "_STRIP", strip)
+    X = toy()[0].astype(dtype)
+    kernel = Kernel(name, sigma=4.0, shift=X.mean(axis=0) if name == "rbf" else None)
+    sizes = [1, 12, 7, 16]
+    found = kernel.panels(X, sizes)
+    assert [panel.shape for panel in found] == [(36, size) for size in sizes]
+    assert all(panel.dtype == dtype and panel.flags.c_contiguous for panel in found)
+    K = np.hstack(found)
+    close(K, kernel.matrix(X, X), TOLERANCE[dtype])
+    close(K, K.T, TOLERANCE[dtype])

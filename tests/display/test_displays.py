@@ -1,0 +1,384 @@
+"""Every Display drawn, and what was drawn compared with the numbers."""
+
+import subprocess
+import sys
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from conftest import close, toy
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, normalize
+
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.display import (
+    AtomsDisplay,
+    CoherenceDisplay,
+    ExplanationDisplay,
+    ObjectiveDisplay,
+    ResidualDisplay,
+    TypicalityDisplay,
+)
+
+matplotlib.use("Agg")
+
+X, y = toy(n_classes=4, n_features=12, noise=1.2)
+shuffled = np.random.default_rng(5).permutation(len(y))
+X, y = X[shuffled], y[shuffled]
+names = np.array(["ash", "birch", "cedar", "date"])
+BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
+RULES = ["residual", "collaborative"]
+
+
+def make(kind, decision="residual", **options):
+    options = {"n_iter": 3, "init": "samples", "random_state": 0} | options
+    return kind(n_atoms=5, n_nonzero_coefs=2, decision=decision, **options)
+
+
+@pytest.fixture(autouse=True)
+def rendered():
+    """Render what a test has drawn, and close it."""
+    yield
+    for number in plt.get_fignums():
+        figure = plt.figure(number)
+        figure.canvas.draw()
+        plt.close(figure)
+
+
+@pytest.mark.parametrize("decision", RULES)
+@pytest.mark.parametrize("kind", BOTH)
+def test_residual_map_sorts_samples_and_marks_wrong_winners(kind, decision):
+    model = make(kind, decision).fit(X[::2], names[y[::2]])
+    shown = ResidualDisplay.from_estimator(model, X, names[y], normalize=False)
+    order = np.argsort(y, kind="stable")
+    np.testing.assert_array_equal(shown.im_.get_array(), model.explain(X).residuals[order])
+    assert shown.y_true.tolist() == names[np.sort(y)].tolist()
+    predicted = model.predict(X)[order]
+    wrong = np.flatnonzero(predicted != names[np.sort(y)])
+    assert 0 < len(wrong) < 40
+    np.testing.assert_array_equal(shown.wrong_.get_ydata(), wrong)
+    np.testing.assert_array_equal(names[shown.wrong_.get_xdata()], predicted[wrong])
+    assert shown.wrong_.get_label() == f"wrong winner: {len(wrong)} of 48"
+    assert [tick.get_text() for tick in shown.ax_.get_xticklabels()] == names.tolist()
+    assert [tick.get_text() for tick in shown.ax_.get_yticklabels()] == names.tolist()
+    assert shown.ax_.get_yticks().tolist() == [5.5, 17.5, 29.5, 41.5]
+    assert shown.figure_.axes[1].get_ylabel() == "squared residual"
+
+
+def test_residual_map_is_relative_to_the_mean_of_each_row():
+    residuals = np.array([[1.0, 3.0], [0.0, 0.0], [8.0, 2.0]])
+    shown = ResidualDisplay.from_predictions([0, 0, 1], residuals)
+    np.testing.assert_array_equal(shown.im_.get_array(), [[0.5, 1.5], [0, 0], [1.6, 0.4]])
+    assert len(shown.wrong_.get_xdata()) == 0
+    assert shown.figure_.axes[1].get_ylabel() == "squared residual / its mean over the classes"
+
+
+def test_residual_map_of_classes_the_model_does_not_know():
+    residuals = np.array([[1.0, 3.0], [2.0, 1.0], [8.0, 2.0]])
+    shown = ResidualDisplay.from_predictions(["a", "z", "b"], residuals, classes=["a", "b"])
+    assert [tick.get_text() for tick in shown.ax_.get_yticklabels()] == ["a", "b", "z"]
+    assert shown.wrong_.get_ydata().tolist() == [2]
+    with pytest.raises(ValueError, match=r"residuals has shape \(3, 2\) for 3 samples and 3"):
+        ResidualDisplay.from_predictions(["a", "z", "b"], residuals)
+
+
+def test_many_classes_get_few_labels_and_long_ones_stand_upright():
+    residuals = np.random.default_rng(0).random((100, 100))
+    labels = np.array([f"species {i:03}" for i in range(100)])
+    shown = ResidualDisplay.from_predictions(labels, residuals)
+    texts = shown.ax_.get_xticklabels()
+    assert [text.get_text() for text in texts[:2]] == ["species 000", "species 005"]
+    assert len(texts) == 20
+    assert texts[0].get_rotation() == 90
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_coherence_between_classes(kind):
+    options = {"kernel": "linear"} if kind is KernelDictionaryClassifier else {}
+    model = make(kind, **options).fit(X, names[y])
+    shown = CoherenceDisplay.from_estimator(model)
+    if options:
+        groups = np.split(X[model.fit_indices_], 4)
+        pairs = zip(groups, model.dual_dictionaries_, strict=True)
+        D = [group.T @ A for group, A in pairs]
+    else:
+        D = model.dictionaries_
+    for i in range(4):
+        for k in range(4):
+            squares = (D[i].T @ D[k]) ** 2
+            if i == k:
+                squares = squares[~np.eye(5, dtype=bool)]
+            close(shown.coherence[i, k], squares.mean(), 1e-8)
+    drawn = shown.im_.get_array()
+    assert drawn.mask.tolist() == np.eye(4, dtype=bool).tolist()
+    close(drawn.data[0, 1], shown.coherence[0, 1])
+    # The coherence term of the objective sums the same squares over ordered pairs.
+    apart = ~np.eye(4, dtype=bool)
+    close(shown.coherence[apart].sum() * 25, model.coherence_[-1], 1e-8)
+
+
+def test_coherence_of_precomputed_kernels_and_in_chunks():
+    from sklearn import config_context
+
+    K = rbf_kernel(X, gamma=0.02)
+    model = make(KernelDictionaryClassifier, kernel="precomputed").fit(K, y)
+    named = make(KernelDictionaryClassifier, sigma=5.0).fit(X, y)
+    expected = CoherenceDisplay.from_estimator(named).coherence
+    close(CoherenceDisplay.from_estimator(model, K=K).coherence, expected, 1e-7)
+    with config_context(working_memory=0.001):  # one row at a time
+        close(CoherenceDisplay.from_estimator(named).coherence, expected)
+    with pytest.raises(ValueError, match="give the one given to fit as K="):
+        CoherenceDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match=r"K has shape \(47, 47\)"):
+        CoherenceDisplay.from_estimator(model, K=K[1:, 1:])
+
+
+def test_one_atom_per_class_has_no_coherence_of_its_own():
+    model = DictionaryClassifier(n_atoms=1, n_nonzero_coefs=1, n_iter=1, random_state=0).fit(X, y)
+    coherence = CoherenceDisplay.from_estimator(model).coherence
+    assert np.isnan(np.diagonal(coherence)).all()
+    assert np.isfinite(coherence[~np.eye(4, dtype=bool)]).all()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_objective_is_the_sum_of_its_terms(kind):
+    model = make(kind, incoherence=0.2, incoherence_scale="absolute").fit(X, y)
+    shown = ObjectiveDisplay.from_estimator(model, line_kw={"linewidth": 3})
+    total, reconstruction, penalty = (line.get_ydata() for line in shown.lines_)
+    np.testing.assert_array_equal(reconstruction, model.reconstruction_)
+    np.testing.assert_array_equal(penalty, 0.2 * model.coherence_)
+    close(total, reconstruction + penalty)
+    assert shown.lines_[0].get_xdata().tolist() == [1, 2, 3]
+    assert shown.lines_[0].get_linewidth() == 3
+    assert shown.lines_[2].get_label() == "γ·coherence, γ = 0.2"
+
+
+def test_objective_without_a_penalty_or_without_iterations():
+    shown = ObjectiveDisplay.from_estimator(make(DictionaryClassifier, incoherence=0.0).fit(X, y))
+    assert [line.get_label() for line in shown.lines_] == ["objective = reconstruction, γ = 0"]
+    with pytest.raises(ValueError, match="n_iter=0 has no objective"):
+        ObjectiveDisplay.from_estimator(make(DictionaryClassifier, n_iter=0).fit(X, y))
+
+
+def test_atoms_of_the_linear_classifier():
+    model = make(DictionaryClassifier).fit(X, names[y])
+    shown = AtomsDisplay.from_estimator(
+        model, image_shape=(3, 4), classes=["date", "ash"], n_atoms=2
+    )
+    assert shown.classes.tolist() == ["date", "ash"]
+    drawn = shown.im_.get_array()
+    assert drawn.shape == (7, 9)  # one pixel between images
+    assert np.isnan(np.ma.filled(drawn, np.nan)[3]).all()
+    atom = model.dictionaries_[0][:, 1]
+    atom = np.sign(atom.sum()) * atom
+    expected = (atom - atom.min()) / np.ptp(atom)
+    close(drawn[4:7, 5:9].data, expected.reshape(3, 4))
+    assert shown.ax_.get_title() == ""
+    assert shown.ax_.get_yticks().tolist() == [1, 5]
+
+
+def test_atoms_of_the_kernel_classifier_are_weighted_means():
+    model = make(KernelDictionaryClassifier, sigma=5.0).fit(X, names[y])
+    shown = AtomsDisplay.from_estimator(model, image_shape=(3, 4))
+    assert shown.ax_.get_title() == "kernel atoms, as weighted means of training samples"
+    group, A = X[y == 2], model.dual_dictionaries_[2]
+    image = group.T @ A[:, 3] / np.abs(A[:, 3]).sum()
+    close(shown.images[2][3], np.sign(image.sum()) * image)
+    K = rbf_kernel(X, gamma=0.02)
+    model = make(KernelDictionaryClassifier, kernel="precomputed").fit(K, names[y])
+    again = AtomsDisplay.from_estimator(model, image_shape=(3, 4), X=X)
+    close(again.images[2], shown.images[2], 1e-6)
+    with pytest.raises(ValueError, match="give those behind the kernel matrix as X="):
+        AtomsDisplay.from_estimator(model, image_shape=(3, 4))
+    with pytest.raises(ValueError, match="give the 48 training samples"):
+        AtomsDisplay.from_estimator(model, image_shape=(3, 4), X=X[1:])
+
+
+def test_colour_images_and_classes_of_different_sizes():
+    few = np.r_[np.flatnonzero(y == 0)[:6], np.flatnonzero(y == 1)]
+    model = DictionaryClassifier(n_atoms=0.5, n_nonzero_coefs=2, random_state=0).fit(X[few], y[few])
+    shown = AtomsDisplay.from_estimator(model, image_shape=(2, 2, 3))
+    drawn = shown.im_.get_array()
+    assert [len(images) for images in shown.images] == [3, 6]
+    assert drawn.shape == (5, 17, 4)
+    assert (drawn[:2, 9:, 3] == 0).all()  # nothing where a class has fewer atoms
+    assert (drawn[:2, :2, 3] == 1).all()
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (12,), (3, 2, 2), (2, 3, 2, 1)])
+def test_bad_image_shapes_are_refused(shape):
+    model = make(DictionaryClassifier).fit(X, y)
+    with pytest.raises(ValueError, match="does not hold 12 features"):
+        AtomsDisplay.from_estimator(model, image_shape=shape)
+
+
+@pytest.mark.parametrize("decision", RULES)
+@pytest.mark.parametrize("kind", BOTH)
+def test_explanation_in_bars(kind, decision):
+    model = make(kind, decision).fit(X, names[y])
+    shown = ExplanationDisplay.from_estimator(model, X[3])
+    found = model.explain(X[3:4])
+    order = [text.get_text() for text in shown.ax_.get_yticklabels()]
+    assert order[:2] == names[found.top[0]].tolist()
+    values = found.residuals if decision == "residual" else found.probabilities
+    widths = [bar.get_width() for bar in shown.bars_]
+    close(widths, values[0][np.searchsorted(names, order)])
+    label = "squared residual, the smallest wins" if decision == "residual" else "probability"
+    assert shown.ax_.get_xlabel() == label
+    for rank, name in enumerate(["winner", "runner-up"]):
+        panel = shown.axes_[name]
+        assert panel.get_title(loc="left") == f"{name}: {names[found.top[0, rank]]}"
+        heights = [bar.get_height() for bar in panel.containers[0]]
+        close(heights, found.coefficients[0, rank])
+        numbers = [int(text.get_text()) for text in panel.get_xticklabels()]
+        assert numbers == found.atoms[0, rank].tolist()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_explanation_with_images(kind):
+    model = make_pipeline(Normalizer(), make(kind)).fit(X, names[y])
+    shown = ExplanationDisplay.from_estimator(model, X[3], image_shape=(3, 4))
+    close(shown.sample, normalize(X[3:4])[0])
+    found = model[-1].explain(normalize(X[3:4]))
+    panel = shown.axes_["runner-up"]
+    texts = [text.get_text() for text in panel.get_xticklabels()]
+    pairs = zip(found.atoms[0, 1], found.coefficients[0, 1], strict=True)
+    assert texts == [f"{atom}\n{value:+.2g}" for atom, value in pairs]
+    assert ("weighted means" in panel.get_xlabel()) == (kind is KernelDictionaryClassifier)
+    if kind is DictionaryClassifier:
+        atom = model[-1].dictionaries_[found.top[0, 1]][:, found.atoms[0, 1, 0]]
+        tile = panel.images[0].get_array()[:3, :4]
+        close(tile.data, ((atom - atom.min()) / np.ptp(atom)).reshape(3, 4))
+
+
+def test_explanation_of_many_classes_shows_the_best():
+    many, labels = toy(n_classes=12, per_class=6, n_features=20)
+    model = DictionaryClassifier(n_atoms=3, n_nonzero_coefs=2, random_state=0).fit(many, labels)
+    shown = ExplanationDisplay.from_estimator(model, many[:1])
+    assert len(shown.bars_) == 8
+    assert shown.ax_.get_ylabel() == "class (4 more)"
+
+
+def test_explanation_wants_one_sample_and_axes_of_a_grid():
+    model = make(DictionaryClassifier).fit(X, y)
+    with pytest.raises(ValueError, match="X has 48 rows: give one sample"):
+        ExplanationDisplay.from_estimator(model, X)
+    loose = plt.figure().add_axes((0, 0, 1, 1))
+    with pytest.raises(ValueError, match="ax is not part of a grid"):
+        ExplanationDisplay.from_estimator(model, X[0], ax=loose)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_typicality_of_the_known_and_the_unknown(kind):
+    seen = y < 3
+    model = make(kind, "collaborative").fit(X[seen], names[y[seen]])
+    fresh = X + 0.1
+    shown = TypicalityDisplay.from_estimator(model, fresh, names[y], threshold=0.2)
+    p = model.typicality(fresh)
+    np.testing.assert_array_equal(shown.known, seen)
+    for name, chosen in (("known", seen), ("unknown", ~seen)):
+        line = shown.lines_[name]
+        assert line.get_drawstyle() == "steps-post"
+        x, share = line.get_data()
+        for value in np.unique(p[chosen]):  # the line steps up at a value, to what is not above
+            close(share[np.flatnonzero(x == value)[-1]], np.mean(p[chosen] <= value))
+        assert (x[-1], share[-1]) == (1, 1)
+        below = np.count_nonzero(p[chosen] < 0.2)
+        assert line.get_label() == f"{name}: {below} of {chosen.sum()} below 0.2"
+    np.testing.assert_array_equal(*shown.uniform_.get_data())
+    assert shown.threshold_line_.get_xdata() == [0.2, 0.2]
+    marks = [line for line in shown.ax_.lines if line.get_marker() == "o"]
+    shares = {mark.get_color(): mark.get_ydata()[0] for mark in marks}
+    for name, chosen in (("known", seen), ("unknown", ~seen)):
+        close(shares[shown.lines_[name].get_color()], np.mean(p[chosen] < 0.2))
+
+
+def test_typicality_of_one_kind_only():
+    p = [0.3, 0.01, 0.02, 1.0]
+    shown = TypicalityDisplay.from_predictions(p, line_kw={"linewidth": 4})
+    assert list(shown.lines_) == ["known"]
+    line = shown.lines_["known"]
+    assert line.get_xdata().tolist() == [0.01, 0.01, 0.02, 0.3, 1, 1]
+    assert line.get_ydata().tolist() == [0, 0.25, 0.5, 0.75, 1, 1]
+    assert line.get_label() == "known: 0 of 4 below 0.01"  # 0.01 itself is kept
+    assert line.get_linewidth() == 4
+    shown = TypicalityDisplay.from_predictions(p, np.zeros(4, bool), threshold=0.02)
+    assert list(shown.lines_) == ["unknown"]
+    assert shown.lines_["unknown"].get_label() == "unknown: 1 of 4 below 0.02"
+    assert shown.ax_.get_xlim()[0] == pytest.approx(0.008)
+
+
+@pytest.mark.parametrize(
+    ("p", "known", "threshold", "message"),
+    [
+        ([0.5, 0.1], [True], 0.01, r"typicality has shape \(2,\) and known \(1,\)"),
+        ([], None, 0.01, "at least one sample"),
+        ([0.5, 0.1], [1, 0], 0.01, "known has type int64"),
+        ([0.5, 1.1], None, 0.01, "outside"),
+        ([0.5, np.nan], None, 0.01, "outside"),
+        ([0.5], None, 1.0, "threshold=1.0 rejects everything"),
+        ([0.5], None, 0.0, "threshold=0.0 is out of range"),
+    ],
+)
+def test_bad_typicalities_are_refused(p, known, threshold, message):
+    with pytest.raises(ValueError, match=message):
+        TypicalityDisplay.from_predictions(p, known, threshold=threshold)
+
+
+def test_typicality_is_not_drawn_for_the_residual_rule():
+    model = make(DictionaryClassifier, "residual").fit(X, y)
+    with pytest.raises(ValueError, match="has no typicality: use decision='collaborative'"):
+        TypicalityDisplay.from_estimator(model, X, y)
+
+
+CALLS = {
+    ResidualDisplay: lambda model, ax: ResidualDisplay.from_estimator(model, X, y, ax=ax),
+    CoherenceDisplay: lambda model, ax: CoherenceDisplay.from_estimator(model, ax=ax),
+    ObjectiveDisplay: lambda model, ax: ObjectiveDisplay.from_estimator(model, ax=ax),
+    AtomsDisplay: lambda model, ax: AtomsDisplay.from_estimator(model, image_shape=(3, 4), ax=ax),
+    ExplanationDisplay: lambda model, ax: ExplanationDisplay.from_estimator(model, X[0], ax=ax),
+    TypicalityDisplay: lambda model, ax: TypicalityDisplay.from_estimator(model, X, y, ax=ax),
+}
+
+
+@pytest.mark.parametrize("display", CALLS)
+def test_displays_draw_on_given_axes_and_again(display):
+    model = make(DictionaryClassifier, "collaborative").fit(X, y)
+    figure, axes = plt.subplots(1, 2)
+    shown = CALLS[display](model, axes[0])
+    assert shown.figure_ is figure
+    assert plt.get_fignums() == [figure.number]
+    if display is not ExplanationDisplay:
+        assert shown.ax_ is axes[0]
+    shown.plot()
+    assert shown.figure_ is not figure
+
+
+@pytest.mark.parametrize("display", CALLS)
+def test_displays_find_the_classifier_in_searches_and_pipelines(display):
+    pipeline = make_pipeline(Normalizer(), make(DictionaryClassifier, "collaborative"))
+    search = GridSearchCV(pipeline, {"dictionaryclassifier__n_iter": [1]}, cv=2).fit(X, y)
+    shown = CALLS[display](search, None)
+    assert isinstance(shown, display)
+    with pytest.raises(TypeError, match="holds no kerndict classifier"):
+        CALLS[display](GaussianNB().fit(X, y), None)
+    with pytest.raises(NotFittedError):
+        CALLS[display](make(DictionaryClassifier), None)
+
+
+@pytest.mark.parametrize("display", CALLS)
+def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
+    model = make(DictionaryClassifier, "collaborative").fit(X, y)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=rf'^{display.__name__} needs .*"kerndict\[plot\]"'):
+        CALLS[display](model, None)
+
+
+def test_importing_displays_does_not_import_matplotlib():
+    code = "import sys, kerndict.display; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

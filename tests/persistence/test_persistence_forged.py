@@ -1,0 +1,159 @@
+"""A right checksum over content that does not fit together: an error, not a crash at predict."""
+
+import numpy as np
+import pytest
+from fuzz_models import parse, seal
+from make_models import FOLDER
+
+import kerndict
+from kerndict import ModelFormatError
+
+
+def forged(name, /, **arrays):
+    def change(document, found):
+        found.update(arrays)
+        for key in [key for key, array in found.items() if array is None]:
+            del found[key]
+
+    return name, change
+
+
+def stated(name, /, **entries):
+    def change(document, found):
+        document.update(entries)
+
+    return name, change
+
+
+def step(name, i=-1, /, **entries):
+    def change(document, found):
+        document["steps"][i].update(entries)
+
+    return name, change
+
+
+def parameter(name, i=-1, /, **parameters):
+    def change(document, found):
+        document["steps"][i]["parameters"].update(parameters)
+
+    return name, change
+
+
+FORGERIES = [
+    forged("linear-residual", **{"0.dictionaries": None}),
+    forged("linear-residual", **{"0.dictionaries": np.zeros(53)}),
+    forged("linear-residual", **{"0.dictionaries": np.zeros((54, 1))}),
+    forged("linear-residual", **{"0.dictionaries": np.zeros(54, np.float32)}),
+    forged("linear-residual", **{"0.dictionaries": np.full(54, np.nan)}),
+    forged("linear-residual", **{"0.dictionaries": np.zeros(54, np.int64)}),
+    forged("linear-residual", **{"0.grams": np.full(27, np.inf)}),
+    forged("linear-residual", **{"0.n_features_in": np.array(7)}),
+    forged("linear-residual", **{"0.n_features_in": np.array(2**62)}),
+    forged("linear-residual", **{"0.n_features_in": np.array([6])}),
+    forged("linear-residual", **{"0.n_features_in": np.array(6.0)}),
+    forged("linear-residual", **{"0.n_atoms": np.array([3, 3, 2**62])}),
+    forged("linear-residual", **{"0.n_atoms": np.array([3, 3, -3])}),
+    forged("linear-residual", **{"0.n_atoms": np.array([3, 3])}),
+    forged("linear-residual", **{"0.n_atoms": np.array([2, 4, 3])}),
+    forged("linear-residual", **{"0.sparsity": np.array([0, 1, 1])}),
+    forged("linear-residual", **{"0.coherence": np.zeros(3)}),
+    forged("linear-residual", **{"0.reconstruction": np.array(0.0)}),
+    forged("linear-residual", **{"0.feature_names": np.zeros(1, np.uint8)}),
+    forged(
+        "linear-residual",
+        **{"0.feature_names": np.zeros(6, np.uint8), "0.feature_names.ends": np.arange(5) + 2},
+    ),
+    forged("linear-residual", **{"0.codes": np.zeros(3)}),
+    forged("linear-residual", **{"1.scale": np.zeros(3)}),
+    forged("linear-residual", extra=np.zeros(3)),
+    forged("linear-residual", classes=None),
+    forged("linear-residual", classes=np.array([0, 1])),
+    forged("linear-residual", classes=np.array([0, 2, 1])),
+    forged("linear-residual", classes=np.array([0, 0, 1])),
+    forged("linear-residual", classes=np.array([0.0, 1, 2])),
+    forged("linear-residual", classes=np.array([[0, 1, 2]])),
+    forged("linear-residual", classes=np.array(1)),
+    forged("linear-collaborative", **{"0.ridge": None}),
+    forged("linear-collaborative", **{"0.ridge": np.array(-1.0)}),
+    forged("linear-collaborative", **{"0.rule.inverse": np.zeros((9, 8))}),
+    forged("linear-collaborative", **{"0.rule.span": np.zeros((9, 9))}),
+    forged("linear-collaborative", **{"0.rule_weights": np.zeros(4)}),
+    forged("linear-collaborative", **{"0.rule_offsets": np.zeros(2)}),
+    forged("precomputed", **{"0.rule.span": None}),
+    forged("precomputed", **{"0.training_diagonal": np.array(1.0)}),
+    forged("precomputed", **{"0.fit_indices": np.arange(24) + 1}),
+    forged("precomputed", **{"0.fit_indices": np.zeros(24, np.int64)}),
+    forged("precomputed", **{"0.fit_indices": np.arange(24) * 2**40}),
+    forged("precomputed", **{"0.fit_indices": np.arange(23)}),
+    forged("precomputed", **{"0.n_features_in": np.array(23)}),
+    forged("precomputed", **{"0.X_fit": np.zeros((24, 24))}),
+    forged("kernel-residual", **{"0.X_fit": None}),
+    forged("kernel-residual", **{"0.X_fit": np.zeros((24, 7))}),
+    forged("kernel-residual", **{"0.kernel.shift": np.zeros(7)}),
+    forged("kernel-residual", **{"0.kernel.sigma": np.array(0.0)}),
+    forged("kernel-residual", **{"0.kernel.degree": np.array(0)}),
+    forged("kernel-residual", **{"0.class_sizes": np.array([8, 8, 7])}),
+    forged(
+        "kernel-residual",
+        **{"0.class_sizes": np.array([7, 9, 8]), "0.n_atoms": np.ones(3, np.int64)},
+    ),
+    forged("kernel-float32", **{"0.X_fit": np.zeros((24, 6))}),
+    forged("strings", classes=np.full((3, 2), 0x110000, np.uint32)),
+    forged("strings", classes=np.zeros((3, 0), np.uint32)),
+    forged("objects", **{"classes.ends": np.array([3, 2**62, 7])}),
+    forged("objects", **{"classes.ends": np.array([-1, 3, 15])}),
+    forged("objects", classes=np.full(15, 255, np.uint8)),
+    forged("pipeline", **{"0.scale": None}),
+    forged("pipeline", **{"0.scale": np.zeros(6)}),
+    forged("pipeline", **{"1.mean": None}),
+    forged("pipeline", **{"1.n_features_in": np.array(7), "1.mean": None, "1.scale": None}),
+    forged("pipeline", **{"2.n_features_in": np.array(7)}),
+    stated("linear-residual", steps=None),
+    stated("linear-residual", steps=[]),
+    stated("linear-residual", steps=[3]),
+    stated("linear-residual", label_dtype="object"),
+    stated("linear-residual", label_dtype="float64"),
+    stated("linear-residual", label_dtype=["int64"]),
+    step("linear-residual", **{"class": "KernelDictionaryClassifier"}),
+    step("linear-residual", **{"class": "Pipeline"}),
+    step("linear-residual", **{"class": "os.system"}),
+    step("linear-residual", **{"class": ["DictionaryClassifier"]}),
+    step("linear-residual", parameters=None),
+    step("linear-residual", name=["a"]),
+    step("kernel-residual", kernel="precomputed"),
+    step("kernel-residual", kernel="unknown"),
+    step("kernel-residual", kernel=["rbf"]),
+    step("kernel-residual", kernel=None),
+    step("pipeline", 0, **{"class": "KernelDictionaryClassifier"}),
+    step("pipeline", 0, **{"class": "StandardScaler"}),
+    step("pipeline", 0, name="normalizer"),
+    step("pipeline", 0, name="a__b"),
+    step("pipeline", 0, name="steps"),
+    step("pipeline", 0, name=None),
+    step("pipeline", 0, output="eval"),
+    step("pipeline", 0, output=[]),
+    parameter("linear-residual", unknown=1),
+    parameter("linear-residual", n_jobs=10**9),
+    parameter("linear-residual", n_jobs="all"),
+    parameter("linear-residual", n_jobs=0),
+    parameter("linear-residual", init={}),
+    parameter("linear-residual", n_atoms=[[1]]),
+    parameter("pipeline", 0, feature_range=[1, 0]),
+    parameter("pipeline", 0, feature_range=[0, "1"]),
+    parameter("pipeline", 0, feature_range=3),
+    parameter("pipeline", 0, clip=1),
+    parameter("pipeline", 1, with_mean="no"),
+    parameter("pipeline", 2, norm="l3"),
+]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=range(len(FORGERIES)))
+def test_inconsistent_content_under_a_right_checksum(tmp_path, forgery):
+    path = tmp_path / "model.safetensors"
+    name, change = forgery
+    document, arrays = parse((FOLDER / f"{name}.safetensors").read_bytes())
+    change(document, arrays)
+    path.write_bytes(seal(document, arrays))
+    with pytest.raises(ModelFormatError, match=r"model\.safetensors: ") as caught:
+        kerndict.load(path)
+    assert "checksum" not in str(caught.value)

@@ -1,0 +1,92 @@
+"""Rows of text: the same numbers whatever the dress, and the right line in errors."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from kerndict.tables import Selection, open_table
+from kerndict.tables.columns import find, select_for_model
+from kerndict.tables.text import TextTable
+
+
+def read(content, selection):
+    table = TextTable(io.BytesIO(content), "data")
+    parts = list(table.batches(selection))
+    return table, parts
+
+
+def test_numbers_are_read_bit_for_bit_across_batches(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 3)) * 10.0 ** rng.integers(-300, 300, (20_000, 1))
+    lines = ["a,b,c", *(",".join(map(repr, row)) for row in X.tolist())]
+    path = tmp_path / "data.txt"
+    path.write_text("\n".join(lines))  # no newline at the end
+    with open_table(str(path)) as table:
+        parts = [batch.X for batch in table.batches(Selection([2, 0]))]
+    assert [len(part) for part in parts] == [8192, 8192, 3616]
+    np.testing.assert_array_equal(np.vstack(parts), X[:, [2, 0]])
+
+
+PLAIN = b"id,a,b,kind\nx,1,2.5,p\ny,-3e2,.5,q\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN,
+        PLAIN.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf" + PLAIN,
+        PLAIN.replace(b",", b";"),
+        PLAIN.replace(b",", b"\t"),
+        PLAIN.replace(b",", b", "),
+        PLAIN.replace(b"1", b'"1"').replace(b"\nx", b'\n\n"x"'),
+    ],
+)
+def test_the_same_table_in_many_dresses(content):
+    table, (batch,) = read(content, Selection([1, 2], 3, [0]))
+    assert table.columns == ["id", "a", "b", "kind"]
+    assert batch.X.tolist() == [[1, 2.5], [-300, 0.5]]
+    assert batch.labels == ["p", "q"]
+    assert batch.copied == [["x", "y"]]
+
+
+def test_one_feature():
+    _, (batch,) = read(PLAIN, Selection([1]))
+    assert batch.X.tolist() == [[1], [-300]]
+    assert batch.labels is None
+
+
+def test_lines_are_counted_through_quoted_line_breaks():
+    content = b'id,a\n"two\nlines",1\n\nz,oops\n'
+    with pytest.raises(ValueError, match="data, line 5: column 'a' holds 'oops'"):
+        read(content, Selection([1]))
+
+
+def test_what_cannot_be_read_names_the_place():
+    body = b"a,b\n" + b"1,2\n" * 3000
+    with pytest.raises(ValueError, match=r"data, from line .* on: not text in UTF-8"):
+        read(body + b"\xff,1\n", Selection([0]))
+    with pytest.raises(ValueError, match="not csv: field larger than field limit"):
+        read(body + b"1" * 200_000 + b",1\n", Selection([0]))
+    cut = gzip.compress(body)[:-12]
+    table = TextTable(io.BytesIO(cut), "data", compressed=True)
+    with pytest.raises(ValueError, match="the compressed file is damaged"):
+        list(table.batches(Selection([0])))
+
+
+def test_columns_by_name_before_index():
+    table = TextTable(io.BytesIO(b"1,0,x\n"), "data")
+    assert [find(table, wanted) for wanted in ("0", "1", "2", "-1", "x")] == [1, 0, 2, 2, 2]
+    for wanted in ("3", "-4", "y", "", "1.0"):
+        with pytest.raises(ValueError, match=f"data has no column {wanted!r}"):
+            find(table, wanted)
+
+
+def test_a_model_with_names_takes_its_columns_wherever_they_are():
+    table = TextTable(io.BytesIO(b"c,note,a,kind,b\n"), "data")
+    chosen = select_for_model(table, ["a", "b", "c"], 3, label="kind", copied=["note"])
+    assert chosen == Selection([2, 4, 0], 3, [1])
+    guessed = select_for_model(table, ["a", "b", "c"], 3, guess_label=True, drop=["note"])
+    assert guessed == Selection([2, 4, 0], 3, [])
