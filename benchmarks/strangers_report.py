@@ -12,6 +12,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from accuracy_report import BEGIN, END
+from accuracy_tables import table
 
 from kerndict.display.common import RUNNER_UP, WINNER
 
@@ -19,7 +21,6 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 SETS = {
     "yaleb": "YaleB",
     "ar": "AR",
@@ -27,8 +28,8 @@ SETS = {
     "coil20": "COIL-20",
     "isolet-60": "ISOLET, 60 per class",
     "usps-100": "USPS, 100 per class",
-    "isolet": "ISOLET, one half",
-    "usps": "USPS, one half",
+    "isolet": "ISOLET",
+    "usps": "USPS",
 }
 PEERED = tuple(SETS)[:6]
 METHODS = {
@@ -65,12 +66,6 @@ class Results:
 
     def ours(self, name):
         return self.cells.get((name, "default"), [])
-
-
-def table(head, rows):
-    """Return a table in Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
 def area_table(results, methods, names):
