@@ -55,12 +55,14 @@ def test_bytes_count_every_array_once():
         model.fit_indices_,
         model.n_atoms_,
         model._sparsity,
+        model._class_sizes,
     ]
     trace = 2 * 3 * 8
     assert summary(model)["bytes"] == sum(array.nbytes for array in arrays) + trace
     rule = make(DictionaryClassifier, decision="collaborative").fit(X, y)
-    # the inverse, two weights, three offsets; the blocks are the Gram matrices again
-    assert summary(rule)["bytes"] == summary(model)["bytes"] + 8 * (18 * 18 + 3 * 6 * 6 + 3 + 3)
+    # both inverses, weights, offsets, scores out of fold; the blocks are the Gram matrices again
+    numbers = 18 * 18 + 3 * 6 * 6 + 3 + 3 + len(rule._rule.known)
+    assert summary(rule)["bytes"] == summary(model)["bytes"] + 8 * numbers
 
 
 def test_without_iterations_there_is_no_objective():

@@ -143,14 +143,15 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     def _check_squares(self, X: NDArray) -> None:
         with np.errstate(over="ignore"):
             squares = _LINEAR.diagonal(X)
-        if np.abs(X).max(initial=0) > 0 and squares.max() < np.finfo(X.dtype).tiny:
+        largest = max(X.max(initial=0), -X.min(initial=0))  # without a copy of X
+        if largest > 0 and squares.max() < np.finfo(X.dtype).tiny:
             raise ValueError(
-                f"X holds values up to {np.abs(X).max():.3g} only, whose squares underflow "
+                f"X holds values up to {largest:.3g} only, whose squares underflow "
                 f"{X.dtype}: scale the features up."
             )
         if not np.isfinite(squares).all():
             raise ValueError(
-                f"X holds values up to {np.abs(X).max():.3g}, whose squares overflow {X.dtype}: "
+                f"X holds values up to {largest:.3g}, whose squares overflow {X.dtype}: "
                 "scale the features down."
             )
 
