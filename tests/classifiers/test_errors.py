@@ -16,7 +16,7 @@ SHARED = [
     ({"n_atoms": 0.0}, ValueError, "n_atoms=0.0"),
     ({"n_atoms": "5"}, TypeError, "n_atoms='5'"),
     ({"ridge": 0}, ValueError, "ridge=0 .* > 0"),
-    ({"ridge": "best"}, TypeError, "ridge='best'"),
+    ({"ridge": "best"}, ValueError, "ridge='best' .* 'auto'"),
     ({"n_nonzero_coefs": 0}, ValueError, "n_nonzero_coefs=0 .* >= 1"),
     ({"n_nonzero_coefs": "5"}, TypeError, "n_nonzero_coefs='5'"),
     ({"n_iter": -1}, ValueError, "n_iter=-1 .* >= 0"),

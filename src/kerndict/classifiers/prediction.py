@@ -241,7 +241,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
             Ties go to the first class.
         """
-        return self.classes_[self._in_chunks(self._winners, self._check_rows(X))]
+        winners = self._in_chunks(self._winners, self._check_rows(X))
+        return self.classes_[winners]
 
     def _winners(self, X: NDArray) -> NDArray:
         return self._settled(X).argmax(axis=1)
