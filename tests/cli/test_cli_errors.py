@@ -252,7 +252,8 @@ def test_warnings_are_one_line(flowers, tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         arguments = [*GOOD, "--out", tmp_path / "m", "--n-atoms", "8", "--n-nonzero-coefs", "8"]
-        assert call("train", flowers.train, *arguments, "--linear", "--n-iter", "1") == 0
+        options = ("--linear", "--n-iter", "1", "--decision", "residual")
+        assert call("train", flowers.train, *arguments, *options) == 0
     errors = capsys.readouterr().err
     assert errors.startswith("kerndict: warning: n_nonzero_coefs=8 reaches the rank")
     assert errors.count("\n") == 1
