@@ -82,6 +82,18 @@ def area_table(results, methods, names):
     return table(["", *(SETS[name] for name in names), "mean", "worst"], rows)
 
 
+def behind(results):
+    """Return a sentence on the sets where a peer is ahead, by the numbers as printed."""
+    texts = []
+    for name in PEERED:
+        areas = {m: round(float(np.mean(results.areas(name, m))), 3) for m in METHODS}
+        ours = areas.pop("typicality")
+        ahead = [f"{METHODS[m]} {area:.3f}" for m, area in areas.items() if area > ours]
+        if ahead:
+            texts.append(f"{SETS[name]} ({ours:.3f}; {', '.join(ahead)})")
+    return f"Typicality is behind a peer on: {'; '.join(texts) or 'none of these sets'}.\n"
+
+
 def share_table(results, names):
     """Return how even typicality is on the known, and what it rejects of the unknown."""
     rows = []
@@ -141,13 +153,14 @@ def write_page(result, page):
     cells = results.ours("yaleb")
     lines = [
         area_table(results, METHODS, PEERED),
-        "Area under the ROC curve, test samples of seen against unseen classes; means of "
+        "Area under the ROC curve, test samples of seen against unseen classes; means of\n"
         f"{len(cells)} random halves of the classes.\n",
+        behind(results),
         f"![What each threshold rejects](images/{image.name})\n",
         share_table(results, full),
-        "The same for the parts of the score:\n",
+        "Areas of the score beside its parts and the alternatives:\n",
         area_table(results, PARTS, PEERED),
-        f"Versions: {', '.join(f'{k} {v}' for k, v in results.head['versions'].items())}. "
+        f"Versions: {', '.join(f'{k} {v}' for k, v in results.head['versions'].items())}.\n"
         f"Machine: {results.head['machine']}.\n",
     ]
     text = Path(page).read_text()
