@@ -102,18 +102,14 @@ def share_table(results, names):
         area = np.mean(results.areas(name, "typicality"))
         shares = [
             f"{100 * np.mean([cell[kind][share] for cell in cells]):.1f}"
-            for kind, share in (
-                ("known_below", "0.01"),
-                ("known_below", "0.05"),
-                ("known_below", "0.1"),
-                ("unknown_below", "0.01"),
-                ("unknown_below", "0.05"),
-            )
+            for kind in ("known_below", "unknown_below")
+            for share in ("0.01", "0.05", "0.1")
         ]
         distance = np.mean([cell["ks"] for cell in cells])
         rows.append([SETS[name], *shares[:3], f"{distance:.2f}", *shares[3:], f"{area:.3f}"])
-    head = ["%", "known < 0.01", "< 0.05", "< 0.1", "KS distance", "unknown < 0.01", "< 0.05"]
-    return table([*head, "area"], rows)
+    below = ["< 0.05", "< 0.1"]
+    head = ["%", "known < 0.01", *below, "KS distance", "unknown < 0.01", *below, "area"]
+    return table(head, rows)
 
 
 def draw(results, path):
