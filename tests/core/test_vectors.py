@@ -1,3 +1,5 @@
+from inspect import isfunction
+
 import numpy as np
 import plain_vectors as plain
 import pytest
@@ -5,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from kerndict.core import pursuit
+from kerndict.core import pursuit, workspace
 from kerndict.core import vectors as packed
 from kerndict.core.omp import omp_codes
 
-PRIMITIVES = (
-    *("at", "aligned", "load", "spread", "store", "times", "fma", "magnitude", "upper", "largest"),
-    "first_from",
-)
+PRIMITIVES = {name for name, function in vars(plain).items() if isfunction(function)}
 
 
 def programs(v):
@@ -47,7 +46,8 @@ def programs(v):
     def place(x, y, out, i, a):
         out[0] = first_from(load(at(x, 0), i, 1), a)
         out[1] = first_from(load(at(x, 0), i, 2), a)
-        out[2] = first_from(load(at(x, 0), i, 5), load(at(y, 0), 0, 5))
+        out[2] = first_from(load(at(x, 0), i, 4), a)
+        out[3] = first_from(load(at(x, 0), i, 5), load(at(y, 0), 0, 5))
 
     def boundary(x, y, out, i, a):
         start = aligned(x)
@@ -82,11 +82,12 @@ def test_the_pursuit_on_plain_vectors_gives_the_same_codes(n, monkeypatch):
     Y = rng.standard_normal((20, 5))
     Y[:, 3] = 2 * D[:, 1]
     expected = omp_codes(Y.T @ D, D.T @ D, 6)
-    for name in PRIMITIVES:
-        monkeypatch.setattr(pursuit, name, getattr(plain, name))
-    for name, function in vars(pursuit).copy().items():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(pursuit, name, function.py_func)
+    for module in (workspace, pursuit):
+        for name, function in vars(module).copy().items():
+            if name in PRIMITIVES:
+                monkeypatch.setattr(module, name, getattr(plain, name))
+            elif hasattr(function, "py_func"):
+                monkeypatch.setattr(module, name, function.py_func)
     monkeypatch.setattr("kerndict.core.omp.codes", pursuit.codes)
     for actual, want in zip(omp_codes(Y.T @ D, D.T @ D, 6), expected, strict=True):
         np.testing.assert_allclose(actual, want, rtol=1e-12, atol=1e-12)

@@ -25,7 +25,8 @@ All is relative, so supports do not change when signals or atoms are rescaled.
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.core.pursuit import codes, energies, plan
+from kerndict.core.pursuit import codes, energies
+from kerndict.core.workspace import plan
 
 
 def _prepare(B: NDArray, G: NDArray, s: int) -> tuple:

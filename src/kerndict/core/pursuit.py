@@ -4,9 +4,6 @@ Two signals are pursued side by side, each phase of one beside the same phase of
 that the processor always has a second chain of operations to work on; the last of an odd
 number keeps itself company.  Every signal goes through the same operations in the same order
 wherever it stands, so its code does not depend on its neighbours.
-
-Rows of ``Q`` are an odd number of vectors apart: a power of two apart, they would compete for
-the same places in the caches.
 """
 
 from typing import NamedTuple
@@ -17,8 +14,6 @@ from numpy.typing import NDArray
 
 from kerndict.core._jit import INLINE, ORDERED
 from kerndict.core.vectors import (
-    BYTES,
-    aligned,
     at,
     first_from,
     fma,
@@ -30,39 +25,10 @@ from kerndict.core.vectors import (
     times,
     upper,
 )
+from kerndict.core.workspace import layout
 
 #: Vectors per tile: two signals' tiles of ``Q`` stay in registers through a loop.
 TILE = 5
-
-
-class Shape(NamedTuple):
-    """Lengths, in numbers."""
-
-    n: int
-    s: int
-    lanes: int  # of a vector
-    extent: int  # n in whole vectors; the atoms added are zero
-    stride: int  # from row to row of Q
-    width: int  # s in whole vectors
-
-
-class Atoms(NamedTuple):
-    """Pointers to what the signals share."""
-
-    G: NDArray  # (extent, extent)
-    norms: NDArray  # (extent,), |d_j|
-    inverses: NDArray  # (extent,), 1 / |d_j|, or 0
-
-
-class Signal(NamedTuple):
-    """Pointers to the state of one pursuit."""
-
-    alpha: NDArray  # (extent,), correlations of the residual; NaN for atoms that are out
-    Q: NDArray  # (s, stride), coordinates of the atoms along the new directions
-    R: NDArray  # (s, width), R[k, i] = -Q[i, support[k]] for i < k
-    c: NDArray  # (s,), coordinates of the signal along the new directions
-    inverses: NDArray  # (s,), 1 / Q[k, support[k]]
-    support: NDArray  # (s,)
 
 
 class Step(NamedTuple):
@@ -72,44 +38,6 @@ class Step(NamedTuple):
     r: NDArray
     inverse: float
     c: float
-
-
-def plan(n: int, s: int, dtype: np.dtype) -> tuple[Shape, int]:
-    """Return the lengths, and the numbers of work space that a pursuit needs."""
-    lanes = BYTES // dtype.itemsize
-    vectors = -(-n // lanes)
-    shape = Shape(n, s, lanes, vectors * lanes, (vectors | 1) * lanes, -(-s // lanes) * lanes)
-    shared = (2 + shape.extent) * shape.extent
-    signal = shape.extent + s * shape.stride + (s + 2) * shape.width
-    return shape, lanes + shared + 2 * signal
-
-
-@njit(**ORDERED)
-def _layout(G, shape, space, chosen):  # type: ignore[no-untyped-def]
-    """Return the atoms and two signals, laid out in the work space."""
-    n, extent = shape.n, shape.extent
-    norms = aligned(space)
-    inverses, rows = at(norms, extent), at(norms, 2 * extent)
-    for j in range(n):
-        if G[j, j] > 0:
-            norms[j] = np.sqrt(G[j, j])
-            inverses[j] = 1 / norms[j]
-        if n < extent:
-            for i in range(n):
-                rows[j * extent + i] = G[j, i]
-    atoms = Atoms(rows if n < extent else at(G, 0), norms, inverses)
-    x, rest = _signal(shape, at(rows, extent * extent), at(chosen, 0))
-    y, rest = _signal(shape, rest, at(chosen, shape.s))
-    return atoms, x, y
-
-
-@njit(**ORDERED)
-def _signal(shape, space, support):  # type: ignore[no-untyped-def]
-    Q = at(space, shape.extent)
-    R = at(Q, shape.s * shape.stride)
-    c = at(R, shape.s * shape.width)
-    inverses = at(c, shape.width)
-    return Signal(space, Q, R, c, inverses, support), at(inverses, shape.width)
 
 
 @njit(**ORDERED)
@@ -281,7 +209,7 @@ def _energy(signal, size, zero):  # type: ignore[no-untyped-def]
 @njit(**ORDERED)
 def codes(B, N, row, step, G, shape, tau, delta, space, chosen, counts, supports, values):  # type: ignore[no-untyped-def]
     """Code N signals; the correlation of signal t with atom j is ``B[t * row + j * step]``."""
-    atoms, x, y = _layout(G, shape, space, chosen)
+    atoms, x, y = layout(G, shape, space, chosen)
     s = shape.s
     for t in range(0, N, 2):
         z = min(t + 1, N - 1)
@@ -294,7 +222,7 @@ def codes(B, N, row, step, G, shape, tau, delta, space, chosen, counts, supports
 @njit(**ORDERED)
 def energies(B, N, row, step, G, shape, tau, delta, space, chosen, result):  # type: ignore[no-untyped-def]
     """Write the energies that N signals have along their atoms."""
-    atoms, x, y = _layout(G, shape, space, chosen)
+    atoms, x, y = layout(G, shape, space, chosen)
     for t in range(0, N, 2):
         z = min(t + 1, N - 1)
         b_t, b_z = at(B, t * row), at(B, z * row)

@@ -16,8 +16,8 @@ loaded from and stored to raw pointers, free of bounds, wraparound and reference
     largest(top)              the largest entry of a tile of one vector
     first_from(x, floor)      the place of the first entry at or above its floor, or the size
 
-Scalars may stand for tiles of equal entries.  A NaN in x is passed over.  Nothing
-here depends on the order of a sum, so results do not depend on the width of vectors.
+Scalars may stand for tiles of equal entries.  A NaN in x is passed over.  Nothing here
+depends on the order of a sum, so results do not depend on the width of vectors.
 
 Whoever makes a pointer keeps its array alive: pass arrays in as arguments, make none inside.
 After a change here, compiled functions in other files are only made anew when those files
@@ -176,11 +176,9 @@ def first_from(typing: Any, x: Any, floor: Any) -> Any:
             part = builder.zext(part, word) if x.count > 1 else part
             bits = builder.or_(bits, builder.shl(part, word(k * x.lanes)))
         place = builder.cttz(bits, ir.IntType(1)(0))
-        return (
-            builder.zext(place, ir.IntType(64))
-            if word.width < 64
-            else builder.trunc(place, ir.IntType(64))
-        )
+        if word.width == 64:
+            return place
+        return (builder.zext if word.width < 64 else builder.trunc)(place, ir.IntType(64))
 
     return types.intp(x, floor if isinstance(floor, Tile) else x.dtype), build
 
