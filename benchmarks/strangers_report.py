@@ -82,6 +82,18 @@ def area_table(results, methods, names):
     return table(["", *(SETS[name] for name in names), "mean", "worst"], rows)
 
 
+def behind(results):
+    """Return a sentence on the sets where a peer is ahead, by the numbers as printed."""
+    texts = []
+    for name in PEERED:
+        areas = {m: round(float(np.mean(results.areas(name, m))), 3) for m in METHODS}
+        ours = areas.pop("typicality")
+        ahead = [f"{METHODS[m]} {area:.3f}" for m, area in areas.items() if area > ours]
+        if ahead:
+            texts.append(f"{SETS[name]} ({ours:.3f}; {', '.join(ahead)})")
+    return f"Typicality is behind a peer on: {'; '.join(texts) or 'none of these sets'}.\n"
+
+
 def share_table(results, names):
     """Return how even typicality is on the known, and what it rejects of the unknown."""
     rows = []
@@ -90,18 +102,14 @@ def share_table(results, names):
         area = np.mean(results.areas(name, "typicality"))
         shares = [
             f"{100 * np.mean([cell[kind][share] for cell in cells]):.1f}"
-            for kind, share in (
-                ("known_below", "0.01"),
-                ("known_below", "0.05"),
-                ("known_below", "0.1"),
-                ("unknown_below", "0.01"),
-                ("unknown_below", "0.05"),
-            )
+            for kind in ("known_below", "unknown_below")
+            for share in ("0.01", "0.05", "0.1")
         ]
         distance = np.mean([cell["ks"] for cell in cells])
         rows.append([SETS[name], *shares[:3], f"{distance:.2f}", *shares[3:], f"{area:.3f}"])
-    head = ["%", "known < 0.01", "< 0.05", "< 0.1", "KS distance", "unknown < 0.01", "< 0.05"]
-    return table([*head, "area"], rows)
+    below = ["< 0.05", "< 0.1"]
+    head = ["%", "known < 0.01", *below, "KS distance", "unknown < 0.01", *below, "area"]
+    return table(head, rows)
 
 
 def draw(results, path):
@@ -141,13 +149,14 @@ def write_page(result, page):
     cells = results.ours("yaleb")
     lines = [
         area_table(results, METHODS, PEERED),
-        "Area under the ROC curve, test samples of seen against unseen classes; means of "
+        "Area under the ROC curve, test samples of seen against unseen classes; means of\n"
         f"{len(cells)} random halves of the classes.\n",
+        behind(results),
         f"![What each threshold rejects](images/{image.name})\n",
         share_table(results, full),
-        "The same for the parts of the score:\n",
+        "Areas of the score beside its parts and the alternatives:\n",
         area_table(results, PARTS, PEERED),
-        f"Versions: {', '.join(f'{k} {v}' for k, v in results.head['versions'].items())}. "
+        f"Versions: {', '.join(f'{k} {v}' for k, v in results.head['versions'].items())}.\n"
         f"Machine: {results.head['machine']}.\n",
     ]
     text = Path(page).read_text()
