@@ -108,13 +108,28 @@ def behind(results):
     return "\n".join(lines) + "\n"
 
 
+def costlier(results):
+    """List the sets where the default costs or keeps more than the RBF SVM with its search."""
+    lines = []
+    for field, title in (
+        ("fit_cpu_seconds", "processor seconds to fit"),
+        ("predict_cpu_seconds", "processor seconds to predict"),
+        ("kept", "atoms"),
+    ):
+        for name in SETS:
+            ours, svm = (results.mean(name, method, field) for method in ("default", "svc"))
+            if ours is not None and svm is not None and ours > 1.1 * svm:
+                lines.append(f"- {name}, {title} {ours:.4g}: RBF SVM {svm:.4g}")
+    return "\n".join(lines) + "\n"
+
+
 def missing(results):
     """List the cells that were not run, with their reasons."""
-    lines = []
-    for (name, method), cells in results.cells.items():
-        reasons = {c["not_run"] for c in cells if "not_run" in c}
-        if reasons:
-            lines.append(f"- {name}, {TITLES[method]}: {'; '.join(sorted(reasons))}")
+    cells = [cell for several in results.cells.values() for cell in several if "not_run" in cell]
+    lines = [
+        f"- {cell['set']}, {TITLES[cell['method']]}, seed {cell['seed']}: {cell['not_run']}"
+        for cell in cells
+    ]
     return "Not run:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
@@ -166,6 +181,8 @@ def report(results):
         RANKS,
         "### Where the default is behind\n",
         behind(results),
+        "In cost and size, beside the RBF SVM and its search (differences above 10 %):\n",
+        costlier(results),
         "### Log-loss\n",
         field_table(results, PROBABLE, "log_loss", 1, 3, min),
         "### Expected calibration error, %\n",
