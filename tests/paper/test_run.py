@@ -174,7 +174,7 @@ def test_data_comes_from_a_folder(tmp_path, capsys):
     arguments = ["--data", str(tmp_path), "--dataset", "ar", "--out", str(out), "--rounds", "1"]
     assert cli.main(["reproduce", *arguments, "--tables", "I", "III", "--quiet"]) == 0
     rows = results(out)
-    assert len(rows) == 8
+    assert len(rows) == 9
     assert capsys.readouterr().out.strip() == f"report: {(out / 'report.html').resolve()}"
     html = (out / "report.html").read_text()
     assert "93.42" in html  # the paper's number beside ours
