@@ -210,3 +210,13 @@ def test_no_atom_beyond_the_last_is_read(n):
     np.testing.assert_array_equal(
         dense_codes(huge[:, :n], D.T @ D, 5), dense_codes(huge[:, :n].copy(), D.T @ D, 5)
     )
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 30), dtype=st.sampled_from("fd"))
+def test_numbers_that_are_none_end_the_pursuit(seed, n, dtype):
+    rng = np.random.default_rng(seed)
+    odd = np.array([0, 1, -1, 3, 1e30, -1e30, np.inf, -np.inf, np.nan], dtype)
+    B, G = rng.choice(odd, (2, n)), rng.choice(odd, (n, n))
+    counts, supports, _ = omp_codes(B, G, 5)
+    for count, support in zip(counts, supports, strict=True):
+        assert len(set(support[:count])) == count <= 5

@@ -280,7 +280,7 @@ def test_repeated_names_are_one(tmp_path):
     arguments = ["--out", str(tmp_path), "--rounds", "1", "--quiet"]
     names = ["--tables", "I", "I", "--dataset", "digits", "digits"]
     assert cli.main(["reproduce", *arguments, *names]) == 0
-    assert len(results(tmp_path)) == 5
+    assert len(results(tmp_path)) == 6
 
 
 def test_another_split_is_other_data(tmp_path):

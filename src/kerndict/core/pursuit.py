@@ -90,16 +90,17 @@ def _search(signal, atoms, shape, delta, k, level):  # type: ignore[no-untyped-d
     Dependent atoms are put out as they are met: the one that has the height, and the first
     within rounding of it.
     """
-    alpha, zero = signal.alpha, level - level
+    alpha, zero = signal.alpha, delta - delta  # the level may be infinite
     while True:
-        height = zero
+        height, highest = zero, 0
         for j in range(shape.n):
-            if abs(alpha[j]) > level * atoms.norms[j]:
-                height = max(height, abs(alpha[j]))
+            if abs(alpha[j]) > max(height, level * atoms.norms[j]):
+                height, highest = abs(alpha[j]), j
         if height == 0:
             return 0, zero
-        best = _first(alpha, atoms, shape, level, height)
-        highest = _first(alpha, atoms, shape, zero, height)
+        best = 0
+        while best < highest and not abs(alpha[best]) >= fma(-level, atoms.norms[best], height):
+            best += 1
         for j in (highest, best):
             p = _project(signal, atoms, shape, k, j)
             if not p > delta * atoms.G[j * shape.extent + j]:
@@ -115,7 +116,7 @@ def _step(signal, atoms, shape, delta, k, level, top, best, p):  # type: ignore[
 
     The step is zero when no atom is left.
     """
-    alpha, zero = signal.alpha, level - level
+    alpha, zero = signal.alpha, delta - delta  # the level may be infinite
     clear = abs(alpha[best]) == top and top > level * atoms.norms[best]
     if not (clear and p > delta * atoms.G[best * shape.extent + best]):
         best, p = _search(signal, atoms, shape, delta, k, level)
