@@ -210,7 +210,7 @@ def test_what_is_written_is_what_prediction_needs(path):
 def test_models_with_many_classes_keep_their_headers_small(path):
     n_classes = 3000
     rows = np.random.default_rng(0).standard_normal((2 * n_classes, 4))
-    model = DictionaryClassifier(1, 1, n_iter=0, random_state=0)
+    model = DictionaryClassifier(1, 1, n_iter=0, decision="residual")
     loaded = again(model.fit(rows, np.arange(2 * n_classes) // 2), path)
     assert int.from_bytes(path.read_bytes()[:8], "little") < 4000
     np.testing.assert_array_equal(loaded.predict(rows[:50]), model.predict(rows[:50]))

@@ -37,8 +37,8 @@ def class_parts(
     q = np.empty_like(r)
     for c, own in enumerate(class_slices(G)):
         x = X[:, own]
-        r[:, c] = diagonal + np.sum(x * (x @ G[c] - 2 * B[:, own]), axis=1)
-        q[:, c] = np.sum(x**2, axis=1)
+        r[:, c] = diagonal + np.einsum("ij,ij->i", x, x @ G[c] - 2 * B[:, own])
+        q[:, c] = np.einsum("ij,ij->i", x, x)
     return r, q
 
 
@@ -61,7 +61,7 @@ def own_feature(B: NDArray, inverses: Sequence[NDArray], diagonal: NDArray) -> N
     """Return ``-log o_c`` of every signal and class; ``inverses`` are those of the blocks."""
     o = np.empty((len(B), len(inverses)), B.dtype)
     for c, own in enumerate(class_slices(inverses)):
-        o[:, c] = diagonal - np.sum((B[:, own] @ inverses[c]) * B[:, own], axis=1)
+        o[:, c] = diagonal - np.einsum("ij,ij->i", B[:, own] @ inverses[c], B[:, own])
     return -_relative_log(o, diagonal)
 
 

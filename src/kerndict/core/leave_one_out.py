@@ -19,29 +19,34 @@ def leave_one_out_codes(K: NDArray, ridge: float) -> NDArray:
     factor, _ = dpotrf(K + ridge * np.eye(len(K)), lower=1)
     M, _ = dpotri(factor, lower=1)  # the lower triangle of the inverse
     M += np.tril(M, -1).T
-    X = -M / np.diagonal(M)[:, None]
-    np.fill_diagonal(X, 0)
-    return X
+    M /= -np.diagonal(M)[:, None].copy()
+    np.fill_diagonal(M, 0)
+    return M
 
 
 def leave_one_out_loss(K: NDArray, sizes: Sequence[int], ridges: Sequence[float]) -> float:
     """Return the log-loss of the collaborative rule, at the best of some ridges.
+
+    They are tried in turn until the loss rises.
 
     Parameters
     ----------
     K : (N, N), the kernel matrix of samples grouped by class
     sizes : samples per class; a class of one has nothing to explain its sample by, which is
         then not counted
-    ridges : candidates
+    ridges : candidates, ascending
     """
     labels = np.repeat(np.arange(len(sizes)), sizes)
     counted = np.asarray(sizes)[labels] > 1
     ends = np.cumsum(sizes)
     own = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     blocks = [K[part, part] for part in own]
-    losses = []
+    start, best = None, np.inf
     for ridge in ridges:
         codes = leave_one_out_codes(K, ridge)[counted]
         features = rule_features(codes, K[counted], blocks, np.diagonal(K)[counted])
-        losses.append(fit_weights(features, labels[counted])[2])
-    return min(losses)
+        weights, offsets, loss = fit_weights(features, labels[counted], start)
+        if loss > best:
+            break
+        best, start = loss, np.r_[weights, offsets]  # neighbours have similar ones
+    return best
