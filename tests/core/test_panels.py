@@ -6,7 +6,7 @@ from conftest import TOLERANCE, close, toy
 from scipy.linalg import block_diag
 
 from kerndict import kernels
-from kerndict.core.panels import BlockDiagonal
+from kerndict.core.panels import NARROW, BlockDiagonal
 from kerndict.kernels import Kernel
 
 SHAPES = [(4, 3), (2, 5), (0, 2), (3, 0), (6, 4)]
@@ -27,6 +27,20 @@ def test_block_diagonal_times_a_panel(dtype):
     blocks[1] = rng.standard_normal((2, 5))
     product.replace(1, blocks[1])
     close(product.times(panel), block_diag(*blocks) @ panel, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 15, 16, 17, 30, 32, NARROW, NARROW + 1])
+def test_square_of_a_product(dtype, width):
+    rng = np.random.default_rng(0)
+    blocks = [rng.standard_normal(shape) for shape in SHAPES]
+    panel = rng.standard_normal((14, width)).astype(dtype)
+    product = BlockDiagonal(blocks, np.dtype(dtype))
+    for first, last in [(0, 5), (1, 4), (0, 1), (2, 2), (3, 4)]:
+        M = product.times(panel, first, last).astype(np.float64)
+        found = product.square(panel, first, last)
+        assert found.dtype == np.float64
+        close(found, M.T @ M, TOLERANCE[np.float64])
 
 
 @pytest.mark.parametrize("name", ["rbf", "poly", "linear"])

@@ -92,7 +92,9 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
         memory = get_config()["working_memory"] * 2**20
         fitting = int(memory // (threads * self._row_bytes()))
-        rows = max(1, min(fitting, _CHUNK_ROWS, -(-n_rows // threads)))
+        most = max(1, min(fitting, _CHUNK_ROWS))
+        chunks = threads * -(-n_rows // (most * threads))  # every thread gets as many
+        rows = max(1, -(-n_rows // max(1, chunks)))
         with threadpool_limits(1 if threads > 1 else None, "blas"):
             return parallel(delayed(function)(part) for part in gen_batches(n_rows, rows))
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dgeqrf
 
 from kerndict.core.panels import BlockDiagonal
@@ -126,10 +125,7 @@ class KernelProblem(Problem):
         """
         if self._factors is None:
             self._factors = BlockDiagonal([_factor(D) for D in self.atoms], self.dtype)
-        K_hat = self._factors.times(self._angles[i], first, last).astype(np.float64, copy=False)
-        if not K_hat.size:
-            return np.zeros((K_hat.shape[1],) * 2)
-        return dsyrk(1.0, K_hat.T, lower=1)  # the lower triangle of K̂'K̂, the rest is zero
+        return self._factors.square(self._angles[i], first, last)
 
     def _penalty_below(self, i: int) -> NDArray:
         """Return the part of P of class i that the classes before it make.
@@ -142,12 +138,11 @@ class KernelProblem(Problem):
         return self._below[i]
 
     def _penalty(self, i: int) -> NDArray:
-        """Return P of class i, its lower triangle."""
+        """Return P of class i."""
         return self._penalty_below(i) + self._penalty_of(i, i + 1, len(self.atoms))
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
-        P = self._penalty(i)
-        return (P + np.tril(P, -1).T) @ W
+        return self._penalty(i) @ W
 
     def mean_penalty(self, i: int) -> float:
         return float(np.trace(self._penalty(i))) / max(1, len(self.stretch[i]))
@@ -155,16 +150,14 @@ class KernelProblem(Problem):
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float
     ) -> tuple[NDArray, NDArray]:
-        values, B = np.linalg.eigh(self._penalty(i), "L")
+        values, B = np.linalg.eigh(self._penalty(i))
         return B, np.maximum(values, 0)
 
     def coherence(self) -> float:
         # sum_i sum_{l < i} |D_l'D_i|^2, each pair once
         total = 0.0
         for i, D in enumerate(self.atoms):
-            P = self._penalty_below(i)
-            G = D @ D.T
-            total += 2 * np.sum(P * G) - np.sum(np.diagonal(P) * np.diagonal(G))
+            total += np.vdot(self._penalty_below(i), D @ D.T)
         return float(2 * max(0.0, total))
 
     def full_gram(self) -> NDArray:

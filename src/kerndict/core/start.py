@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
+from kerndict.core._jit import JIT
 from kerndict.core.problem import Problem
 
 
@@ -15,7 +17,7 @@ def start_from_samples(problem: Problem, n: Sequence[int], rng: np.random.Random
     that has no nonzero signal gets zero atoms, and explains nothing.
     """
     for i in range(len(problem.signals)):
-        _start_from_signals(problem, i, n[i], [], rng)
+        _start_from_signals(problem, i, n[i], np.empty(0, np.int64), rng)
 
 
 def start_from_pivots(problem: Problem, n: Sequence[int], rng: np.random.RandomState) -> None:
@@ -25,34 +27,45 @@ def start_from_pivots(problem: Problem, n: Sequence[int], rng: np.random.RandomS
     the rest is drawn as in :func:`start_from_samples`.
     """
     for i, Y in enumerate(problem.signals):
-        _start_from_signals(problem, i, n[i], _pivots(Y, n[i]), rng)
+        E = Y.T.astype(np.float64, order="C")
+        floor = np.finfo(Y.dtype).eps ** (2 / 3) * np.sum(E**2, axis=1)
+        _start_from_signals(problem, i, n[i], _pivots(E, floor, n[i]), rng)
 
 
-def _pivots(Y: NDArray, n: int) -> list[int]:
-    E = Y.astype(np.float64)
-    norms = np.sum(E**2, axis=0)
-    floor = np.finfo(Y.dtype).eps ** (2 / 3) * norms
-    pivots: list[int] = []
-    for _ in range(min(n, Y.shape[1])):
-        errors = np.sum(E**2, axis=0)
-        errors[errors <= floor] = 0
-        if not errors.any():
-            break
-        j = int(np.argmax(errors >= errors.max() * (1 - 1e-9)))
-        pivots.append(j)
-        q = E[:, j] / np.sqrt(errors[j])
-        E -= np.outer(q, q @ E)
-        E[:, j] = 0
+@njit(**JIT)
+def _pivots(E, floor, n):  # type: ignore[no-untyped-def]
+    """Return the pivots among the rows of E, which become what the pivots leave of them."""
+    errors = np.empty(len(E))
+    pivots = np.empty(min(n, len(E)), np.int64)
+    for count in range(len(pivots)):
+        for t in range(len(E)):
+            square = 0.0
+            for k in range(E.shape[1]):
+                square += E[t, k] ** 2
+            errors[t] = square if square > floor[t] else 0.0
+        largest = errors.max()
+        if largest == 0:
+            return pivots[:count]
+        j = np.argmax(errors >= largest * (1 - 1e-9))
+        pivots[count] = j
+        q = E[j] / np.sqrt(errors[j])
+        for t in range(len(E)):
+            along = 0.0
+            for k in range(E.shape[1]):
+                along += q[k] * E[t, k]
+            for k in range(E.shape[1]):
+                E[t, k] -= along * q[k]
+        E[j] = 0
     return pivots
 
 
 def _start_from_signals(
-    problem: Problem, i: int, n: int, first: list[int], rng: np.random.RandomState
+    problem: Problem, i: int, n: int, first: NDArray, rng: np.random.RandomState
 ) -> None:
     Y = problem.signals[i]
     nonzero = np.flatnonzero(np.any(Y != 0, axis=0))
     drawn = rng.permutation(np.setdiff1d(nonzero, first))[: n - len(first)]
-    chosen = np.concatenate([first, drawn]).astype(np.int64)
+    chosen = np.concatenate([first, drawn])
     A = np.zeros((Y.shape[1], n))
     A[chosen, np.arange(len(chosen))] = 1
     A[:, len(chosen) :] = rng.standard_normal((Y.shape[1], n - len(chosen)))
