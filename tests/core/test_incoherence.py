@@ -27,6 +27,24 @@ def test_running_sum_follows_the_dictionaries(m):
     assert np.isclose(S.coherence(), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("group", [1, 2, 3, 8])
+@pytest.mark.parametrize("m", [10, 100])
+def test_pulls_follow_whatever_comes_between(m, group, monkeypatch):
+    monkeypatch.setattr(incoherence, "GROUP", group)
+    rng = np.random.default_rng(group)
+    D = [unit(rng.standard_normal((m, n))) for n in (4, 3, 5, 1, 4)]
+    S = OuterSum(D)
+    for step in range(60):
+        i = step % 5 if step < 20 else rng.integers(5)  # passes, then any order
+        D_bar = np.hstack([D[k] for k in range(5) if k != i])
+        close(S.pull(i), D_bar @ (D_bar.T @ D[i]))
+        if rng.random() < 0.2:
+            close(S.penalty(i, D[i]), D_bar @ (D_bar.T @ D[i]))
+        if rng.random() < 0.8:
+            D[i] = unit(rng.standard_normal(D[i].shape))
+            S.replace(i, D[i])
+
+
 def test_orthogonal_dictionaries_have_no_coherence():
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((12, 12)))[0]
     assert 0 <= OuterSum([Q[:, :4], Q[:, 4:8], Q[:, 8:]]).coherence() < 1e-12

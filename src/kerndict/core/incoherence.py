@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm, dsyrk
 
+#: Dictionaries that a product with S takes at once.
+GROUP = 8
 #: Features up to which the whole space costs no more than a Krylov space.
 SMALL = 600
 #: Relative residual of (12) at which the Krylov space is deep enough.
@@ -25,11 +27,17 @@ class OuterSum:
     other dictionary.  S is symmetric: only its lower triangle is kept, the rest is zero.
     When the atoms are few beside the features, S stays a product: forming it would cost
     more, in time and in memory (m x m).
+
+    Products with S are the faster the wider they are.  What replaces a dictionary therefore
+    waits in a list until S is needed as it is, and :meth:`pull` multiplies S by the
+    dictionaries of the next few classes at once, adding what has waited since.
     """
 
     def __init__(self, D: Sequence[NDArray]) -> None:
         self._D = list(D)
         m, total = D[0].shape[0], sum(d.shape[1] for d in D)
+        self._waiting: list[tuple[NDArray, NDArray]] = []  # old and new
+        self._ahead: dict[int, NDArray] = {}  # S D_l of classes to come, but for what waits
         self._S: NDArray | None = None
         if m <= 2 * total:
             self._S = np.zeros((m, m), order="F")
@@ -39,21 +47,46 @@ class OuterSum:
     def _add(self, sign: float, d: NDArray) -> None:
         self._S = dsyrk(sign, d, beta=1.0, c=self._S, overwrite_c=1, lower=1)
 
+    def _settle(self) -> None:
+        """Bring S up to date."""
+        if self._waiting:
+            for sign, d in zip((-1.0, 1.0), zip(*self._waiting, strict=True), strict=True):
+                self._add(sign, np.hstack(d))
+            self._waiting, self._ahead = [], {}
+
     def replace(self, i: int, D_i: NDArray) -> None:
         """Let D_i take the place of the dictionary of class i."""
         if self._S is not None:
-            self._add(-1.0, self._D[i])
-            self._add(1.0, D_i)
+            self._waiting.append((self._D[i], D_i))
+            self._ahead.pop(i, None)
         self._D[i] = D_i
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
         """Return P W for class i, W (m, any)."""
+        self._settle()
         if self._S is not None:
             return dsymm(1.0, self._S, W, lower=1) - self._D[i] @ (self._D[i].T @ W)
         return sum(d @ (d.T @ W) for k, d in enumerate(self._D) if k != i)
 
+    def pull(self, i: int) -> NDArray:
+        """Return P D_i for class i."""
+        D = self._D[i]
+        if self._S is None:
+            return self.penalty(i, D)
+        if i not in self._ahead:
+            self._settle()
+            group = self._D[i : i + GROUP]
+            images = dsymm(1.0, self._S, np.hstack(group), lower=1)
+            ends = np.cumsum([d.shape[1] for d in group])
+            self._ahead = dict(enumerate(np.split(images, ends[:-1], axis=1), i))
+        image = self._ahead[i] - D @ (D.T @ D)
+        for old, new in self._waiting:
+            image += new @ (new.T @ D) - old @ (old.T @ D)
+        return image
+
     def coherence(self) -> float:
         """Return the coherence term, ``|S|_F^2 - sum_i |D_i'D_i|_F^2``."""
+        self._settle()
         if self._S is not None:
             lower = self._S.ravel(order="K")
             squares = 2 * (lower @ lower) - np.sum(np.diagonal(self._S) ** 2)

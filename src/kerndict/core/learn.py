@@ -100,7 +100,7 @@ def update_class(
             E = np.asfortranarray(Y - D @ X)
             shift = 2 * gamma * values
     else:
-        pull = 2 * gamma * problem.penalty(i, D) if gamma > 0 else np.zeros(D.shape)
+        pull = 2 * gamma * problem.pull(i) if gamma > 0 else np.zeros(D.shape)
         fresh = problem.draw(i, int(np.sum(~used)), rng)
 
     pull, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (pull, Y, fresh))

@@ -50,6 +50,9 @@ class LinearProblem(Problem):
     def penalty(self, i: int, W: NDArray) -> NDArray:
         return self._running().penalty(i, W)
 
+    def pull(self, i: int) -> NDArray:
+        return self._running().pull(i)
+
     def mean_penalty(self, i: int) -> float:
         Q = orthonormal(normalise(self.signals[i])[0])
         return float(np.sum(Q * self.penalty(i, Q))) / max(1, Q.shape[1])

@@ -72,6 +72,10 @@ class Problem(ABC):
     def penalty(self, i: int, W: NDArray) -> NDArray:
         """Return P W for class i, W (r_i, any)."""
 
+    def pull(self, i: int) -> NDArray:
+        """Return P D for class i and its own atoms D."""
+        return self.penalty(i, self.atoms[i])
+
     @abstractmethod
     def mean_penalty(self, i: int) -> float:
         """Return the mean eigenvalue of P on the span of the signals of class i."""
