@@ -20,9 +20,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Speed beside peers, a quarter of an hour on an idle machine; writes docs/speed.md.
+# Speed beside peers, most of an hour on an idle machine; writes docs/speed.md.
 bench: $(VENV)/.bench
-	cd benchmarks && for part in omp fit_predict scaling speed_report; do \
+	cd benchmarks && for part in omp fit_predict scaling first_call speed_report; do \
 	  ../$(BIN)/python $$part.py || exit 1; done
 
 clean:

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from kerndict.paper.environment import environment
 
 RESULTS = Path(__file__).parent / "results"
+PATIENCE = 30
 
 
 @contextmanager
@@ -28,6 +29,8 @@ def threads(count):
 def interleaved(functions, repeats=5, progress=None):
     """Run every function once to warm up, then all in turn, so that noise falls on all alike.
 
+    What takes more than `PATIENCE` seconds is not repeated: its warm-up counts.
+
     Parameters
     ----------
     functions : dict of callables without arguments
@@ -37,16 +40,16 @@ def interleaved(functions, repeats=5, progress=None):
     -------
     times : dict of dicts, the medians of ``wall`` and ``cpu`` seconds, and all ``rounds``
     """
+    first = {}
     for name, function in functions.items():
         if progress:
             progress(name)
-        function()
-    rounds = {name: [] for name in functions}
+        first[name] = _timed(function)
+    rounds = {name: [pair] if pair[0] > PATIENCE else [] for name, pair in first.items()}
     for _ in range(repeats):
         for name, function in functions.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            function()
-            rounds[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+            if first[name][0] <= PATIENCE:
+                rounds[name].append(_timed(function))
     return {
         name: {
             "wall": statistics.median(wall for wall, _ in values),
@@ -55,6 +58,12 @@ def interleaved(functions, repeats=5, progress=None):
         }
         for name, values in rounds.items()
     }
+
+
+def _timed(function):
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def write(path, title, results, packages=()):

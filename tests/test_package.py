@@ -18,8 +18,11 @@ def run_python(code):
 
 
 def test_import_brings_nothing_heavy():
-    code = "import sys, kerndict; print(sorted({m.split('.')[0] for m in sys.modules}))"
-    modules = eval(run_python(code))
+    shown = "print(sorted({m.split('.')[0] for m in sys.modules}))"
+    assert "numpy" not in eval(run_python(f"import sys, kerndict, kerndict.cli; {shown}"))
+    modules = eval(
+        run_python(f"import sys; from kerndict import DictionaryClassifier, load; {shown}")
+    )
     assert "numba" in modules
     assert not {"matplotlib", "torch", "rich", "pooch", "safetensors"} & set(modules)
 
@@ -27,6 +30,9 @@ def test_import_brings_nothing_heavy():
 def test_public_names():
     for name in kerndict.__all__:
         assert getattr(kerndict, name).__doc__
+        assert name in dir(kerndict)
+    with pytest.raises(AttributeError, match="no attribute 'KSVD'"):
+        kerndict.KSVD  # noqa: B018
     assert run_python("import kerndict; print(kerndict.__version__)").strip() == "0.1.0"
 
 

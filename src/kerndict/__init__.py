@@ -1,11 +1,14 @@
 """Classification with incoherent (kernel) dictionary learning."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.coding import batch_omp, sparse_code
-from kerndict.exceptions import ModelFormatError, SpanWarning
-from kerndict.persistence import load, save
+if TYPE_CHECKING:
+    from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+    from kerndict.coding import batch_omp, sparse_code
+    from kerndict.exceptions import ModelFormatError, SpanWarning
+    from kerndict.paper.protocol import paper_settings
+    from kerndict.persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -21,14 +24,28 @@ __all__ = [
     "sparse_code",
 ]
 
+#: Where each name lives.  They are imported when first asked for: the command line is then there
+#: before the numerical libraries are, and can end quietly while they load.
+_HOMES = {
+    "DictionaryClassifier": "classifiers",
+    "KernelDictionaryClassifier": "classifiers",
+    "ModelFormatError": "exceptions",
+    "SpanWarning": "exceptions",
+    "batch_omp": "coding",
+    "load": "persistence",
+    "paper_settings": "paper.protocol",
+    "save": "persistence",
+    "sparse_code": "coding",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "paper_settings":  # loads more of scikit-learn than the classifiers need
-        from kerndict.paper.protocol import paper_settings
-
-        return paper_settings
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return [*globals(), "paper_settings"]
+    return sorted({*globals(), *__all__})

@@ -9,6 +9,7 @@ import pytest
 from flowers import COMMAND, SMALL, call, records, spawn, table, write
 
 import kerndict
+from kerndict import cli
 
 ROWS = table()
 
@@ -83,6 +84,17 @@ def test_an_interrupt_ends_a_prediction_quietly(flowers):
     assert errors == ""
     for pipe in (run.stdin, run.stdout, run.stderr):
         pipe.close()
+
+
+def test_an_interrupt_while_libraries_load_ends_quietly(monkeypatch):
+    class Interrupt:
+        def find_spec(self, name, *_):
+            if name == "kerndict.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "kerndict.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupt(), *sys.meta_path])
+    assert cli.main(["--version"]) == 130
 
 
 def test_an_interrupt_leaves_the_old_model(flowers, tmp_path):

@@ -1,0 +1,92 @@
+"""The commands together: usage, errors and exit codes."""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import kerndict
+from kerndict.cli import demo, evaluate, inspect, predict, reproduce, train
+from kerndict.cli.common import UsageError
+
+_COMMANDS = (train, predict, evaluate, inspect, demo, reproduce)
+_EPILOG = """examples:
+  kerndict train flowers.csv --label species --out flowers.safetensors
+  kerndict predict flowers.safetensors new.csv > labels.csv
+  kerndict evaluate flowers.safetensors test.csv --label species
+
+exit codes: 0 done, 1 the data or the model is at fault, 2 the command line is, 130 Ctrl-C
+"""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    options = argparse.Namespace(debug=False, stopped=None)
+    try:
+        try:
+            _parser().parse_args(arguments, options)
+            with warnings.catch_warnings():
+                if not options.debug:
+                    warnings.showwarning = _warn
+                return options.run(options)
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        if options.stopped:
+            _say(options.stopped)
+        return 130
+    except BrokenPipeError:
+        # Nobody reads on.  What is still buffered must not fail once more at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except UsageError as error:
+        _say(f"{options.command}: {error}")
+        return 2
+    except Exception as error:
+        if options.debug:
+            raise
+        _say(_explain(error))
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kerndict",
+        description="Classification with incoherent (kernel) dictionary learning.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"kerndict {kerndict.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(commands)
+    for each in (parser, *commands.choices.values()):
+        each.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="show the traceback of an error",
+        )
+    return parser
+
+
+def _explain(error: Exception) -> str:
+    """Return an error in words for people."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {error}"
+    if isinstance(error, (OSError, ValueError, ImportError)):
+        return str(error)
+    return f"internal error, {type(error).__name__}: {error}; --debug shows where"
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"warning: {message}")
+
+
+def _say(words: str) -> None:
+    print(f"kerndict: {words}", file=sys.stderr)
