@@ -1,6 +1,7 @@
 """A table, a model trained on it by the command line, and ways to run commands."""
 
 import csv
+import json
 import subprocess
 import sys
 
@@ -39,6 +40,13 @@ def call(*arguments):
         return cli.main([str(argument) for argument in arguments])
     except SystemExit as end:
         return end.code
+
+
+def evaluated(capsys, *arguments):
+    """Return what the command evaluate says."""
+    capsys.readouterr()
+    assert call("evaluate", *arguments, "--json") == 0
+    return json.loads(capsys.readouterr().out)
 
 
 def spawn(*arguments, **options):

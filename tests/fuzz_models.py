@@ -170,13 +170,14 @@ def forge_array(arrays, others, rng):
 def judge(data, original, path, is_sealed):
     """Return what became of a damaged file; raise if it is none of what may be."""
     path.write_bytes(data)
+    assert tracemalloc.is_tracing()
     tracemalloc.reset_peak()
     before = tracemalloc.get_traced_memory()[0]
     try:
         model = kerndict.load(path)
     except ERRORS as error:
         model = type(error).__name__
-    peak = tracemalloc.get_traced_memory()[1] - before if tracemalloc.is_tracing() else 0
+    peak = tracemalloc.get_traced_memory()[1] - before
     assert peak <= MEMORY[0] * len(data) + MEMORY[1], f"{peak} bytes for a file of {len(data)}"
     if isinstance(model, str):
         return model

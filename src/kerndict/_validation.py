@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: More threads than any machine has cores: a slip, which would start them all.
+MAX_JOBS = 1024
+
 
 def check_count(name: str, value: Any, minimum: int) -> int:
     """Return an integer of at least ``minimum``."""
@@ -15,6 +18,19 @@ def check_count(name: str, value: Any, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name}={value!r} is too small: give a whole number >= {minimum}.")
     return int(value)
+
+
+def check_jobs(value: Any) -> None:
+    """Check a number of threads as joblib counts them: None, or not 0; -1 is all cores."""
+    if value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"n_jobs={value!r} is not an integer: give a number of threads, or None.")
+    if not 1 <= abs(int(value)) <= MAX_JOBS:
+        raise ValueError(
+            f"n_jobs={value!r} is not a number of threads: give 1 to {MAX_JOBS}, -1 for all "
+            "cores, or None."
+        )
 
 
 def check_atoms(value: Any) -> None:

@@ -1,6 +1,7 @@
 """What goes wrong: 2 for the command line, 1 for the data and the model; words, no tracebacks."""
 
 import gzip
+import os
 import sys
 import warnings
 
@@ -10,6 +11,7 @@ import pytest
 from flowers import FEATURES, SMALL, call, table, write
 
 import kerndict
+from kerndict.cli import train
 
 ROWS = table()
 GOOD = ["--label", "species"]
@@ -44,11 +46,17 @@ def changed(path, line, cell, value):
         (["train", "d.csv", "--out", "m", "--kernel", "precomputed"], "invalid choice"),
         (["train", "d.csv", "--out", "m", "--random-state", "-1"], "not a whole number >= 0"),
         (["train", "d.csv", "--out", "m", "--n-jobs", "0"], "not a number of threads"),
+        (["train", "d.csv", "--out", "m", "--n-jobs", "5000"], "not a number of threads"),
+        (["train", "d.csv", "--out", "m", "--n-jobs", "1.5"], "n_jobs=1.5 is not an integer"),
         (["train", "d.csv", "--out", "m", "--linear", "--sigma", "2"], "--sigma is for the kernel"),
         (["train", "d.csv", "--out", "m", "--grid", "atoms=3"], "is not PARAMETER=VALUE,VALUE"),
         (["train", "d.csv", "--out", "m", "--grid", "n_atoms=3,x"], "'x' is not a number"),
         (["train", "d.csv", "--out", "m", "--grid", "n_atoms=3,-1"], "n_atoms=-1 is too small"),
         (["train", "d.csv", "--out", "m", "--grid", "kernel=rbf,x"], "'x' is not one of rbf"),
+        (
+            ["train", "d.csv", "--out", "m", "--grid", "n_atoms=3", "--grid", "n-atoms=4"],
+            "--grid n_atoms is given twice: write n_atoms=V1,V2",
+        ),
         (
             ["train", "d.csv", "--out", "m", "--search", "--incoherence", "0", "--n-atoms", "3"],
             "nothing is left to --search",
@@ -79,6 +87,7 @@ def test_the_word_for_unknown_is_no_class(flowers, capsys):
         (2, 0, "", "line 2: column 'sepal_length' is empty"),
         (151, 3, "nan", "line 151: column 'petal_width' holds 'nan', which is not a finite number"),
         (9, 3, "1e999", "holds '1e999', which is not a finite number"),
+        (11, 1, "3_1", "line 11: column 'sepal_width' holds '3_1', which is not a number."),
         (30, 4, " ", "line 30: the label, column 'species', is empty."),
     ],
 )
@@ -108,11 +117,14 @@ def test_good_rows_before_a_bad_cell_are_written(flowers, tmp_path, capsys):
         ("a,b,kind\n1,2,x\n\n1,y\n", "line 4: 2 cells where the header has 3"),
         ("a,a,kind\n1,2,x\n", "two columns with the name 'a'"),
         ("5.1,3,x\n4.9,3,y\n", "has no header: its first line holds 5.1"),
+        ("51,35,x\n49,30,y\n", "has no header: its first line holds 51"),
+        ("0,0,0,x\n0,1,0,y\n", "has no header: its first line holds 0"),
+        ("400.5,400.5,kind\n1,2,x\n", "two columns with the name '400.5'"),
         ("a,b,kind\n", "has no rows"),
         ("a,b,sort\n1,2,x\n", "has no column 'kind': it has ['a', 'b', 'sort']"),
         ("kind\nx\ny\n", "no column left for the features"),
         ("a,b,kind\n1,2,x\n3,4,x\n", "y holds one class only (x)"),
-        ("a,b,kind\n1,2,x\n\0,4,y\n", "which is not a number"),
+        ("a,b,kind\n1,2,x\n\0,4,y\n", "is not text, nor any of the others"),
         ('a,b,kind\n1,"2,x\n3,4,y\n', "2 cells where the header has 3"),
     ],
 )
@@ -128,6 +140,8 @@ def test_bad_text(text, words, tmp_path, capsys):
         (b"a,b,kind\n1,2,x\n3,4,\xff\n", "not text in UTF-8"),
         (gzip.compress(b"a,b,kind\n" + b"1,2,x\n" * 1000)[:-20], "compressed file is damaged"),
         (b"\x80\x04K\x01.", "is a pickle, which is never loaded"),
+        ("a,b,kind\n".encode("utf-16"), "is text in UTF-16, not UTF-8"),
+        (bytes(20), "mat of version 5 or 7.3 (save -v7)"),
         (b"PAR1 and nothing more", "the parquet file is damaged"),
         (b"PK\x03\x04 and nothing more", "a damaged .npz file"),
     ],
@@ -157,7 +171,7 @@ def test_what_is_no_model(flowers, tmp_path, capsys):
 
 
 def test_a_model_that_could_not_be_written_is_not_trained(flowers, tmp_path, capsys):
-    for out in (tmp_path, tmp_path / "nowhere" / "m"):
+    for out in (tmp_path, tmp_path / "nowhere" / "m", os.devnull):
         fails(capsys, 1, "cannot be written", "train", flowers.train, *GOOD, "--out", out)
 
 
@@ -199,6 +213,21 @@ def test_arrays_that_do_not_fit(flowers, tmp_path, capsys):
     fails(capsys, 2, "needs a table with columns", "train", path, "--out", "m", "--drop", "a")
 
 
+def test_labels_of_arrays_that_cannot_be_read(flowers, tmp_path, capsys):
+    path, out = tmp_path / "d.npz", ["--out", tmp_path / "m"]
+    np.savez(path, X=np.eye(4), y=np.array(["a", "b", "a", None], object))
+    words = "the labels 'y' are pickled, and never loaded: save them as text, y.astype(str)"
+    fails(capsys, 1, words, "train", path, *out)
+    fails(capsys, 1, words, "evaluate", flowers.model, path, "--label", "y")
+    assert call("predict", flowers.model, path) == 0  # which needs no labels
+    np.savez(path, X=np.eye(4), y=["a", "b", "a", " "])
+    fails(capsys, 1, "row 4: the label is empty", "train", path, *out)
+    np.savez(path, x_train=np.eye(4), y_train=range(4), x_test=np.eye(4), y_test=range(4))
+    fails(
+        capsys, 1, "has labels of its own: leave out --label z", "train", path, *out, "--label", "z"
+    )
+
+
 def test_bad_parquet(flowers, tmp_path, capsys):
     frame = pd.DataFrame(ROWS, columns=[*FEATURES, "species"])
     path, out = tmp_path / "d.parquet", tmp_path / "m"
@@ -215,6 +244,9 @@ def test_bad_parquet(flowers, tmp_path, capsys):
     frame.loc[119, ["petal_width", "species"]] = [1.0, None]
     frame.to_parquet(path)
     fails(capsys, 1, "row 120: the label, column 'species'", "train", path, *GOOD, "--out", out)
+    frame["species"] = np.where(frame.index == 7, np.nan, 1.0)
+    frame.to_parquet(path)
+    fails(capsys, 1, "row 8: the label, column 'species'", "train", path, *GOOD, "--out", out)
 
 
 @pytest.mark.parametrize(("module", "extra"), [("pyarrow", "parquet"), ("h5py", "mat")])
@@ -268,6 +300,25 @@ def test_memory_that_is_not_there(flowers, tmp_path, monkeypatch, capsys):
         "not enough memory. Unable to allocate 7.45 GiB. The kernel classifier holds a matrix of"
     )
     fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m")
+    monkeypatch.setattr(kerndict.DictionaryClassifier, "fit", fit)
+    words = "Unable to allocate 7.45 GiB. Use fewer rows."
+    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", "--linear")
+
+
+def test_a_kernel_matrix_beyond_the_memory_is_not_begun(flowers, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(train, "_memory", lambda: 8 * 75**2 - 1)
+    words = (
+        "not enough memory. The kernel classifier holds a matrix of 75 x 75, 45.0 kB: use --linear"
+    )
+    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m")
+
+
+def test_labels_that_are_no_class_of_the_model(flowers, tmp_path, capsys):
+    data = write(tmp_path / "d.csv", [[*row[:4], "x" + row[4]] for row in ROWS])
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert call("evaluate", flowers.model, data) == 0
+    assert "warning: no label is a class of the model: found 'xsetosa'" in capsys.readouterr().err
 
 
 def test_what_nobody_thought_of(flowers, monkeypatch, capsys):

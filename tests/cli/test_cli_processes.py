@@ -1,6 +1,7 @@
 """Commands as processes: pipes, signals, a million rows."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import kerndict
 from kerndict import cli
 
 ROWS = table()
+GRID = "n_atoms=" + ",".join(["8", "9"] * 500)
 
 #: Runs a command and tells the largest memory its process ever held, in KiB.
 MEASURED = """
@@ -119,6 +121,60 @@ def test_an_interrupt_leaves_the_old_model(flowers, tmp_path):
     assert errors == ""
     assert os.listdir(tmp_path) == ["model"]
     assert out.read_bytes() == old
+
+
+def test_an_interrupt_ends_a_search_quietly(flowers, tmp_path):
+    run = subprocess.Popen(
+        [
+            *COMMAND,
+            *("train", flowers.train, "--label", "species", "--out", tmp_path / "m"),
+            *("--n-jobs", "2", "--sigma", "0.3", "--n-iter", "3", "--grid", GRID),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stderr.readline().startswith("[1/1000] n_atoms=")
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: workers get it too
+    output, errors = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert output == ""
+    assert [line for line in errors.splitlines() if not line.startswith("[")] == []  # progress
+    assert not list(tmp_path.iterdir())
+
+
+def test_closed_streams(flowers, tmp_path):
+    """The shell's ``>&-`` and ``<&-``."""
+
+    def shell(line):
+        words = [*COMMAND, *map(str, line[:-1])]
+        command = " ".join(map(shlex.quote, words)) + f" {line[-1]}"
+        done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+        return done.returncode, done.stderr
+
+    out = tmp_path / "m"
+    arguments = ["train", flowers.train, "--label", "species", "--out", out, *SMALL]
+    assert shell([*arguments, ">&-"]) == (0, "")
+    assert out.read_bytes() == flowers.model.read_bytes()
+    words = "kerndict: standard output is closed: give --out FILE.\n"
+    assert shell(["predict", flowers.model, flowers.test, ">&-"]) == (1, words)
+    words = "kerndict: standard input is closed: give the path of a file.\n"
+    assert shell(["predict", flowers.model, "-", "<&-"]) == (1, words)
+
+
+def test_output_is_in_utf_8_everywhere(flowers, tmp_path):
+    rows = [[*row[:4], f"{row[4]} é"] for row in ROWS]
+    data = write(tmp_path / "d.csv", rows)
+    assert call("train", data, "--label", "species", "--out", tmp_path / "m", *SMALL) == 0
+    ascii = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = spawn("predict", tmp_path / "m", data, env=ascii, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert {row["label"] for row in records(done.stdout)} == {row[4] for row in rows}
+    for command in (["inspect", tmp_path / "m"], ["evaluate", tmp_path / "m", data]):
+        done = spawn(*command, env=ascii, encoding="utf-8")
+        assert done.returncode == 0, done.stderr
+        assert "setosa \\xe9" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc")

@@ -1,6 +1,7 @@
 """Damaged files: always a clear error or an equal model.  tests/fuzz_models.py makes thousands."""
 
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -18,6 +19,13 @@ for _path in sorted(FOLDER.glob("*.safetensors")):
 
 names = st.sampled_from(sorted(FILES))
 fuzz = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def traced():
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
 
 
 @fuzz

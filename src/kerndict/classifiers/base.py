@@ -19,6 +19,7 @@ from kerndict._validation import (
     check_choice,
     check_count,
     check_init_arrays,
+    check_jobs,
     check_real,
 )
 from kerndict.classifiers.outoffold import N_FOLDS, RIDGES, choose_rule
@@ -241,6 +242,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         elif self.ridge != "auto":
             raise ValueError(f"ridge={self.ridge!r} is not known: use 'auto' or a number > 0.")
         check_count("n_iter", self.n_iter, 0)
+        check_jobs(self.n_jobs)
         check_real("incoherence", self.incoherence, 0)
         check_choice("incoherence_scale", self.incoherence_scale, INCOHERENCE_SCALES)
         check_choice("atom_update", self.atom_update, ATOM_UPDATES)

@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Any
 
 import kerndict
@@ -24,6 +25,8 @@ exit codes: 0 done, 1 the data or the model is at fault, 2 the command line is, 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     options = argparse.Namespace(debug=False, stopped=None)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal lacks
     try:
         try:
             _parser().parse_args(arguments, options)
@@ -32,7 +35,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
                     warnings.showwarning = _warn
                 return options.run(options)
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         if options.stopped:
             _say(options.stopped)

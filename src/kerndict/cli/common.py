@@ -48,7 +48,7 @@ def add_reject(command: argparse.ArgumentParser) -> None:
         type=number_between(0, 1),
         metavar="LEVEL",
         help="reject rows whose typicality is below LEVEL: about that share of the rows of known "
-        "classes, and most of what is unlike all of them",
+        "classes, and of others those that the model can tell from them",
     )
 
 
@@ -83,7 +83,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     listed = list(pairs)
     indent = max(len(name) for name, _ in listed) + 2
     lines = [f"{name:<{indent}}{value}" for name, value in listed]
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         width = max(shutil.get_terminal_size().columns, indent + 20)
         wrapper = textwrap.TextWrapper(
             width, subsequent_indent=" " * indent, break_on_hyphens=False

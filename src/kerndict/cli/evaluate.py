@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import warnings
 from typing import Any
 
 from kerndict.cli.common import DATA_HELP, add_command, add_drop, add_reject, facts, grid
@@ -48,8 +49,18 @@ def _run(options: argparse.Namespace) -> int:
             assert batch.labels is not None
             tally.add(batch.labels, scorer.decide(batch.X))
     result = tally.result()
+    if not result["rows"]:
+        warnings.warn(
+            f"no label is a class of the model: found {_few(result['unseen']['classes'])}, the "
+            f"model has {_few(scorer.classes)}. Does --label name the right column?",
+            stacklevel=2,
+        )
     print(json.dumps(result, indent=2) if options.json else _report(result))
     return 0
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + ("" if len(names) <= 3 else ", ...")
 
 
 def _report(result: dict[str, Any]) -> str:

@@ -55,19 +55,21 @@ def describe(path: str) -> dict[str, Any]:
         "file_bytes": Path(path).stat().st_size,
         "format_version": document["format_version"],
         "versions": document.get("versions", {}),
-        "steps": [type(step).__name__ for step in steps],
+        "steps": [
+            {"name": type(step).__name__, "parameters": step.get_params(deep=False)}
+            for step in steps
+        ],
         **summary(steps[-1]),
         "labels": [as_text(label) for label in steps[-1].classes_.tolist()],
         "feature_names": None if names is None else names.tolist(),
         "settled": {name: getattr(steps[-1], name) for name in settled if hasattr(steps[-1], name)},
-        "parameters": {type(step).__name__: step.get_params(deep=False) for step in steps},
     }
 
 
 def _report(content: dict[str, Any]) -> str:
     rows: list[tuple[str, str]] = [
         ("file", f"{content['file']}, {human_bytes(content['file_bytes'])}"),
-        ("steps", ", ".join(content["steps"])),
+        ("steps", ", ".join(step["name"] for step in content["steps"])),
         ("classes", f"{content['classes']}: {_listed(content['labels'])}"),
         ("features", _features(content)),
         ("atoms", f"{content['atoms']}, {span(*content['atoms_per_class'])} per class"),
@@ -84,9 +86,10 @@ def _report(content: dict[str, Any]) -> str:
             )
         )
     rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
-    for step, parameters in content["parameters"].items():
-        words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in parameters.items())
-        rows.append((step, words or "no parameters"))
+    for step in content["steps"]:
+        given = step["parameters"].items()
+        words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in given)
+        rows.append((step["name"], words or "no parameters"))
     rows.append(("written by", ", ".join(f"{k} {v}" for k, v in content["versions"].items())))
     return facts(rows)
 

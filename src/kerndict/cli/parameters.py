@@ -37,13 +37,6 @@ def number_or_word(text: str) -> int | float | str:
     return text if text == "auto" else number(text)
 
 
-def threads(text: str) -> int:
-    """Return a number of threads as joblib counts them."""
-    if not text.removeprefix("-").isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads")
-    return int(text)
-
-
 @dataclass(frozen=True)
 class Parameter:
     """How an option is read: by a function, or as one of some words."""
@@ -77,7 +70,7 @@ PARAMETERS = {
     "n_iter": Parameter("passes over all classes", number),
     "init": Parameter("the first atoms", choices=tuple(INITS)),
     "random_state": Parameter("seed of all chance", whole_number(0)),
-    "n_jobs": Parameter("threads in prediction; with --search, folds at a time", threads),
+    "n_jobs": Parameter("threads in prediction; with --search, folds at a time", number),
     "verbose": Parameter("print every iteration and fold", int),
     "ridge": Parameter("ridge of the collaborative rule", number_or_word),
     "kernel": Parameter("kernel", choices=("rbf", "poly", "linear")),

@@ -3,8 +3,9 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -70,17 +71,35 @@ def _run(options: argparse.Namespace) -> int:
         _opened(options.out) as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*copied, *header])
+        writer.writerow([*_apart(copied, header), *header])
         for batch in batches:
             writer.writerows(_rows(scorer, batch, word))
             file.flush()
     return 0
 
 
+def _apart(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the names of copied columns; those that we write too are marked as the input's.
+
+    >>> _apart(["id", "label"], ["label", "probability"])
+    ['id', 'input_label']
+    """
+    names: list[str] = []
+    for name in copied:
+        while name in (*header, *names):
+            name = f"input_{name}"
+        names.append(name)
+    return names
+
+
 @contextmanager
 def _opened(path: Path | None) -> Iterator[TextIO]:
     """Open standard output, a plain file that is written whole, or something else."""
     if path is None:
+        if sys.stdout is None:
+            raise OSError("standard output is closed: give --out FILE.")
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="strict")  # as csv is read
         yield sys.stdout
     elif path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="") as file:

@@ -45,7 +45,7 @@ class Scorer:
         self.classifier: Any = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
-        self.collaborative = self.classifier.decision == "collaborative"
+        self.collaborative = self.classifier._rule is not None
         self._names = getattr(steps[0][1], "feature_names_in_", None)
         for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
             step.__dict__.pop("feature_names_in_", None)
@@ -107,9 +107,11 @@ class Scorer:
 
     def _arrays(self, table: ArrayTable, label: str | None, needs_labels: bool) -> Iterator[Batch]:
         """Return all rows, or the labelled rows of the test part where there is a fixed split."""
-        X, labels = table.read(label, part=False if needs_labels else None)
-        if needs_labels and labels is None:
-            raise ValueError(f"{table.name} has no array 'y': say by --label where the labels are.")
+        labels = None
+        if needs_labels:
+            X, labels = table.read_labelled(label, part=False)
+        else:
+            X = table.read()
         if X.shape[1] != self.classifier.n_features_in_:
             raise ValueError(
                 f"{table.name} has {X.shape[1]} features, the model was trained on "

@@ -1,11 +1,16 @@
 """Tuning by cross-validation, with progress on standard error."""
 
+import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import ParameterGrid, StratifiedKFold, cross_validate
 
@@ -39,6 +44,9 @@ def search(
     """
     settings = list(ParameterGrid(dict(candidates)))
     folds = StratifiedKFold(_n_folds(y), shuffle=True, random_state=0)
+    workers = None if n_jobs is None else min(n_jobs, folds.n_splits)  # more would be idle
+    if workers not in (None, 1):
+        _start_workers(workers)
     results: list[dict[str, NDArray]] = []
     begin = time.perf_counter()
     for setting in settings:
@@ -46,9 +54,10 @@ def search(
         scoring = {"accuracy": "accuracy"}
         if hasattr(model, "predict_proba"):
             scoring["log-loss"] = "neg_log_loss"
-        found = cross_validate(
-            model, X, y, cv=folds, scoring=scoring, n_jobs=n_jobs, error_score="raise"
-        )
+        with _quiet_threads():
+            found = cross_validate(
+                model, X, y, cv=folds, scoring=scoring, n_jobs=workers, error_score="raise"
+            )
         found["test_log-loss"] = -found.get("test_log-loss", np.nan * _accuracies(found))
         results.append(found)
         _progress(setting, found, len(results), len(settings), time.perf_counter() - begin)
@@ -57,6 +66,36 @@ def search(
     print(f"search: {len(settings)} settings, {folds.n_splits} folds; * is chosen by {by}")
     print(_table(list(candidates), settings, results, best))
     return settings[best]
+
+
+def _start_workers(n_jobs: int) -> None:
+    """Start worker processes that end quietly at Ctrl-C.
+
+    They ignore SIGINT, as this process does while it starts them, and are ended by it.  What is
+    then left of their temporary files is removed by joblib's tracker, without a warning.
+    """
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warned = os.environ.get("PYTHONWARNINGS", "")
+    os.environ["PYTHONWARNINGS"] = f"{warned},ignore:resource_tracker:UserWarning"
+    try:
+        Parallel(n_jobs)(delayed(os.getpid)() for _ in range(effective_n_jobs(n_jobs)))
+    finally:
+        os.environ["PYTHONWARNINGS"] = warned
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _quiet_threads() -> Iterator[None]:
+    """Let the threads of a pool of workers die without a traceback, as they do at Ctrl-C.
+
+    After it they are left alone: they may outlive the block, and the process is about to end.
+    """
+    hook, threading.excepthook = threading.excepthook, lambda _: None
+    try:
+        yield
+    finally:
+        if not isinstance(sys.exception(), KeyboardInterrupt):
+            threading.excepthook = hook
 
 
 def _accuracies(found: Mapping[str, NDArray]) -> NDArray:

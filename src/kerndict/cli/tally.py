@@ -1,6 +1,7 @@
 """Measures of a model, summed up over batches of rows."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,9 @@ class Tally:
     def _key(self, label: str) -> Any:
         """Return what labels are compared by: 3, 3.0 and 03 are one number."""
         if self._numeric:
-            try:
-                return float(label)
-            except ValueError:
-                pass
+            for kind in (int, float):  # a float would take large integers for one another
+                with suppress(ValueError):
+                    return kind(label)
         return label
 
     def add(self, labels: list[str], found: Decisions) -> None:

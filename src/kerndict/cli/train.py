@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from kerndict.cli.parameters import (
 from kerndict.cli.search import GRID, search
 from kerndict.tables import ArrayTable, Table, open_table
 from kerndict.tables.columns import select_for_training
+
+#: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
+_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -86,15 +90,14 @@ def _run(options: argparse.Namespace) -> int:
     make({})
     _check_out(options.out)
     X, y, names = _read(options)
+    if not options.linear and 8 * len(X) ** 2 > _memory():
+        raise MemoryError(_remedy(options, len(X)))
     begin = time.perf_counter()
     try:
         chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
         model = make(chosen).fit(X, y)
     except MemoryError as error:
-        raise MemoryError(
-            f"{error} The kernel classifier holds a matrix of {len(X)} x {len(X)}: use --linear or "
-            "fewer rows."
-        ) from error
+        raise MemoryError(f"{error} {_remedy(options, len(X))}") from error
     seconds = time.perf_counter() - begin
     if names is not None:
         first = model if options.no_normalize else model[0]
@@ -107,6 +110,10 @@ def _run(options: argparse.Namespace) -> int:
 def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
     """Return what to search: nothing, the given grid, or ours without what is given."""
     if options.grid:
+        names = [name for name, _ in options.grid]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"--grid {name} is given twice: write {name}=V1,V2.")
         return dict(options.grid)
     if not options.search:
         return {}
@@ -119,8 +126,24 @@ def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
 def _check_out(path: Path) -> None:
     """Find out before the work that the model could not be written after it."""
     folder = Path(os.path.realpath(path)).parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+    plain = path.is_file() or not path.exists()
+    if not plain or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
+
+
+def _memory() -> float:
+    """Return the bytes of memory of the machine, or infinity where it does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return np.inf
+
+
+def _remedy(options: argparse.Namespace, n_rows: int) -> str:
+    if options.linear:
+        return "Use fewer rows."
+    size = f"{n_rows} x {n_rows}, {human_bytes(8 * n_rows**2)}"
+    return f"The kernel classifier holds a matrix of {size}: use --linear or fewer rows."
 
 
 def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | None]:
@@ -130,9 +153,7 @@ def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | No
             return _read_columns(table, options)
         if options.drop:
             raise UsageError("--drop needs a table with columns, csv or parquet.")
-        X, labels = table.read(options.label, part=True)
-        if labels is None:
-            raise ValueError(f"{table.name} has no array 'y': say by --label where the labels are.")
+        X, labels = table.read_labelled(options.label, part=True)
         return X, as_labels(labels), None
 
 
@@ -153,16 +174,15 @@ def _read_columns(
 
 
 def as_labels(labels: list[str]) -> NDArray:
-    """Return labels as integers if all of them are, else as strings.
+    """Return labels as integers if all of them are written as such, else as strings.
 
-    >>> as_labels(["2", "10"]), as_labels(["2", "02"])
-    (array([ 2, 10]), array(['2', '02'], dtype='<U2'))
+    >>> as_labels(["2", "10"]), as_labels(["2.0", "10.0"]), as_labels(["2", "02"])
+    (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
     """
-    if all(label.removeprefix("-").isdecimal() and len(label) < 19 for label in set(labels)):
-        numbers = {label: int(label) for label in set(labels)}
-        if all(str(value) == label for label, value in numbers.items()):
-            return np.array([numbers[label] for label in labels], np.int64)
-    return np.array(labels)
+    whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
+    if not all(whole.values()):
+        return np.array(labels)
+    return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
 def _report(options: argparse.Namespace, model: Any, y: NDArray, seconds: float) -> str:

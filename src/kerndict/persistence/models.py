@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from kerndict._validation import check_jobs
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.classifiers.state import classifier_state, restore_classifier
 from kerndict.exceptions import ModelFormatError
@@ -26,8 +27,6 @@ CLASSIFIERS = {kind.__name__: kind for kind in (DictionaryClassifier, KernelDict
 _SCALERS = {name: scaler.kind for name, scaler in SCALERS.items()}
 _PACKAGES = ("kerndict", "numpy", "scipy", "scikit-learn", "safetensors")
 _OUTPUTS = (None, "default", "pandas", "polars")
-#: More threads than this in a file are a mistake or an attack.
-_MAX_JOBS = 1024
 
 Document = dict[str, Any]
 
@@ -157,9 +156,10 @@ def _unfitted(entry: Document, kinds: Mapping[str, type]) -> Any:
     for key, value in parameters.items():
         if not _is_plain(value):
             raise ModelFormatError(f"{key}={short(value)} is not a plain value.")
-    jobs = parameters.get("n_jobs")
-    if jobs is not None and (type(jobs) is not int or not 1 <= abs(jobs) <= _MAX_JOBS):
-        raise ModelFormatError(f"n_jobs={short(jobs)} is not a number of threads.")
+    try:
+        check_jobs(parameters.get("n_jobs"))
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
     return step.set_params(
         **{key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
     )

@@ -23,6 +23,8 @@ _OTHERS = {
     b"BZh": "compressed by bzip2",
     b"\xfd7zXZ": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\xff\xfe": "text in UTF-16, not UTF-8",
+    b"\xfe\xff": "text in UTF-16, not UTF-8",
 }
 
 
@@ -41,6 +43,8 @@ def open_table(path: str) -> Iterator[Table | ArrayTable]:
         It is none of the four.
     """
     if path == "-":
+        if sys.stdin is None:
+            raise OSError("standard input is closed: give the path of a file.")
         yield _recognised(cast(BufferedReader, sys.stdin.buffer), "standard input", None)
     else:
         with Path(path).open("rb") as stream:
@@ -58,4 +62,10 @@ def _recognised(stream: BufferedReader, name: str, path: Path | None) -> Table |
     for begin, kind in _OTHERS.items():
         if head.startswith(begin):
             raise ValueError(f"{name} is {kind}: give csv, parquet, npz or mat.")
-    return TextTable(stream, name, compressed=head.startswith(b"\x1f\x8b"))
+    compressed = head.startswith(b"\x1f\x8b")
+    if b"\0" in head and not compressed:
+        raise ValueError(
+            f"{name} is not text, nor any of the others: give csv, parquet, npz, or mat of "
+            "version 5 or 7.3 (save -v7)."
+        )
+    return TextTable(stream, name, compressed=compressed)

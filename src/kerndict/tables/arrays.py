@@ -10,11 +10,14 @@ from kerndict.datasets.containers import Found, read_container
 from kerndict.datasets.readers import features_in
 from kerndict.tables.batch import Batch, as_text, batch_rows
 
+#: Arrays of features: the array of their labels, and the axis of their samples.
+_LAYOUTS = {"X": ("y", 0), "fea": ("gnd", 0), "featureMat": ("labelMat", 1)}
+
 
 class ArrayTable:
     """A file in one of the layouts of :func:`kerndict.datasets.load_features`.
 
-    ``X`` may also come without labels, or with labels of another name.
+    One array of features may also come without labels, or with labels of another name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -24,38 +27,63 @@ class ArrayTable:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 
-    def read(self, label: str | None, part: bool | None = None) -> tuple[NDArray, list[str] | None]:
-        """Return the features, and the labels as text or None where there are none.
+    def read(self, part: bool | None = None) -> NDArray:
+        """Return the features.
+
+        Parameters
+        ----------
+        part : True for the training part of a file that has a fixed split, False for its
+            test part, None for all rows
+        """
+        found = dict(self._found)
+        for name, (labels, axis) in _LAYOUTS.items():
+            X = found.get(name)
+            if isinstance(X, np.ndarray) and X.ndim == 2:
+                found[labels] = np.zeros(X.shape[axis], np.int64)  # whatever it was
+        return self._read(found, part)[0]
+
+    def read_labelled(
+        self, label: str | None, part: bool | None = None
+    ) -> tuple[NDArray, list[str]]:
+        """Return the features, and the labels as text.
 
         Parameters
         ----------
         label : the name of the array of labels; None for that of the layout
-        part : True for the training part of a file that has a fixed split, False for its
-            test part, None for all rows
+        part : as in :meth:`read`
         """
-        found, unlabelled = self._labelled(label)
+        found = dict(self._found)
+        own = next((own for name, (own, _) in _LAYOUTS.items() if name in found), None)
+        if own is not None:
+            found[own] = self._array(own if label is None else label)
+        X, labels = self._read(found, part)
+        if own is None and label is not None:
+            raise ValueError(f"{self.name} has labels of its own: leave out --label {label}.")
+        if "" in labels:
+            raise ValueError(f"{self.name}, row {labels.index('') + 1}: the label is empty.")
+        return X, labels
+
+    def _array(self, label: str) -> NDArray:
+        array = self._found.get(label)
+        if array is None:
+            raise ValueError(
+                f"{self.name} has no array {label!r}: it has {', '.join(map(repr, self._found))}. "
+                "Say by --label where the labels are."
+            )
+        if isinstance(array, str):
+            raise ValueError(
+                f"{self.name}: the labels {label!r} are {array}: save them as text, "
+                f"{label}.astype(str)."
+            )
+        return array
+
+    def _read(self, found: Found, part: bool | None) -> tuple[NDArray, list[str]]:
         features = features_in(self._path, found)
         rows = slice(None)
         if part is not None and features.train is not None:
             rows = features.train == part
-        if unlabelled:
-            return features.data[rows], None
-        names = [as_text(name) for name in features.target_names.tolist()]
+        names = [as_text(name).strip() for name in features.target_names.tolist()]
         return features.data[rows], [names[i] for i in features.target[rows].tolist()]
-
-    def _labelled(self, label: str | None) -> tuple[Found, bool]:
-        """Return what the file holds with labels as ``y``, and whether they are made up."""
-        found = dict(self._found)
-        if label is not None:
-            if not isinstance(found.get(label), np.ndarray):
-                raise ValueError(
-                    f"{self.name} has no array {label!r}: it has {', '.join(map(repr, found))}."
-                )
-            found["y"] = found[label]
-        X = found.get("X")
-        if isinstance(X, np.ndarray) and X.ndim and "y" not in found:
-            return {**found, "y": np.zeros(len(X), np.int64)}, True
-        return found, False
 
 
 def split(X: NDArray, labels: list[str] | None) -> Iterator[Batch]:

@@ -31,10 +31,16 @@ class Batch:
 
 
 class Table(ABC):
-    """Rows of a file or a stream: ``name`` is for messages, no two ``columns`` are equal."""
+    """Rows of a file or a stream: ``name`` is for messages.
+
+    The last ``n_index`` columns number or name the rows of a data frame; ``number`` is a number
+    among the columns' names that may show that they are no names, but a row.
+    """
 
     name: str
     columns: list[str]
+    n_index: int = 0
+    number: str | None = None
 
     @abstractmethod
     def batches(self, selection: Selection) -> Iterator[Batch]:
@@ -46,24 +52,13 @@ def batch_rows(width: int) -> int:
     return max(1, min(MAX_ROWS, MAX_CELLS // max(width, 1)))
 
 
-def check_names(name: str, columns: Sequence[str]) -> None:
-    """Check that every column has a name of its own."""
-    if not columns:
-        raise ValueError(f"{name} has no columns.")
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise ValueError(f"{name} has two columns with the name {column!r}: rename one.")
-        seen.add(column)
-
-
 def as_text(value: Any) -> str:
     """Return a label or a cell as text; whole numbers look the same in all files.
 
-    >>> as_text(3.0), as_text(np.int8(3)), as_text(b"cat"), as_text(None)
-    ('3', '3', 'cat', '')
+    >>> as_text(3.0), as_text(np.int8(3)), as_text(b"cat"), as_text(None), as_text(np.nan)
+    ('3', '3', 'cat', '', '')
     """
-    if value is None:
+    if value is None or value != value:
         return ""
     if isinstance(value, (bytes, np.bytes_)):
         return value.decode("utf-8", "replace")

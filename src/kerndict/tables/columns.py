@@ -1,6 +1,7 @@
 """Which column of a table is what."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from reprlib import Repr
 
 from kerndict.tables.batch import Selection, Table
@@ -14,13 +15,34 @@ def find(table: Table, wanted: str) -> int:
     columns = table.columns
     if wanted in columns:
         return columns.index(wanted)
-    if wanted.removeprefix("-").isdecimal() and -len(columns) <= int(wanted) < len(columns):
-        return int(wanted) % len(columns)
+    width = len(columns) - table.n_index
+    if _is_index(wanted) and -width <= int(wanted) < width:
+        return int(wanted) % width
     raise ValueError(f"{table.name} has no column {wanted!r}: it has {_short.repr(columns)}.")
+
+
+def _is_index(wanted: str) -> bool:
+    return wanted.removeprefix("-").isdecimal()
+
+
+def _check_names(table: Table, wanted: Iterable[str | None]) -> None:
+    """Check that columns have names, each its own; a name that is `wanted` shows they are names."""
+    names = {name for name in wanted if name is not None and not _is_index(name)}
+    if table.number is not None and names.isdisjoint(table.columns):
+        raise ValueError(
+            f"{table.name} has no header: its first line holds {table.number}, and no column that "
+            "was asked for. Begin with a line that names the columns."
+        )
+    if not table.columns:
+        raise ValueError(f"{table.name} has no columns.")
+    twice = [name for name, count in Counter(table.columns).items() if count > 1]
+    if twice:
+        raise ValueError(f"{table.name} has two columns with the name {twice[0]!r}: rename one.")
 
 
 def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Selection:
     """Return the label, and all columns that are neither it nor dropped as features."""
+    _check_names(table, [label, *drop])
     target = find(table, label)
     features = _rest(table, [target, *(find(table, name) for name in drop)])
     if not features:
@@ -52,6 +74,7 @@ def select_for_model(
     guess_label : whether labels are needed; without `label`, they are the only other column
     drop, copied : columns that are neither features nor labels
     """
+    _check_names(table, [*(names or ()), label, *drop, *copied])
     target = None if label is None else find(table, label)
     others = [find(table, name) for name in (*drop, *copied)]
     taken = others if target is None else [*others, target]
@@ -92,4 +115,5 @@ def _guessed(table: Table, others: list[int]) -> int:
 
 
 def _rest(table: Table, taken: Sequence[int]) -> list[int]:
-    return sorted(set(range(len(table.columns))) - set(taken))
+    """Return what may be features: all columns but those taken, and the index."""
+    return sorted(set(range(len(table.columns) - table.n_index)) - set(taken))

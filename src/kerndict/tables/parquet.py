@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, Table, as_text, batch_rows, check_names
+from kerndict.tables.batch import Batch, Selection, Table, as_text, batch_rows
 
 
 class ParquetTable(Table):
@@ -27,8 +27,11 @@ class ParquetTable(Table):
             self._file = parquet.ParquetFile(path)
         except (pyarrow.ArrowException, OSError) as error:
             raise ValueError(f"{path}: the parquet file is damaged: {error}") from error
-        self.columns = list(self._file.schema_arrow.names)
-        check_names(self.name, self.columns)
+        schema = self._file.schema_arrow
+        described = (schema.pandas_metadata or {}).get("index_columns", [])
+        index = [name for name in schema.names if name in described]
+        self.columns = [name for name in schema.names if name not in described] + index
+        self.n_index = len(index)
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
         """Yield all rows, once."""
@@ -74,7 +77,7 @@ class ParquetTable(Table):
         return values
 
     def _labels(self, column: Any, name: str, seen: int) -> list[str]:
-        labels = [as_text(value) for value in column.to_pylist()]
+        labels = [as_text(value).strip() for value in column.to_pylist()]
         if "" in labels:
             row = seen + labels.index("") + 1
             raise ValueError(f"{self.name}, row {row}: the label, column {name!r}, is empty.")

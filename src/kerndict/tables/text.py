@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from operator import itemgetter
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import BinaryIO, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, Table, batch_rows, check_names
+from kerndict.tables.batch import Batch, Selection, Table, batch_rows
 
 _DELIMITERS = ",;\t"
+_TRUTH = {"true": 1.0, "false": 0.0}
 
 
 class TextTable(Table):
@@ -40,16 +41,9 @@ class TextTable(Table):
             lines = chain([first], self._text)
             self._reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
             self.columns = [column.strip() for column in next(self._reader)]
-        self._check_header()
-
-    def _check_header(self) -> None:
-        for column in self.columns:
-            if _is_number(column) and not column.isdecimal():
-                raise ValueError(
-                    f"{self.name} has no header: its first line holds {column}. Begin with a line "
-                    "that names the columns."
-                )
-        check_names(self.name, self.columns)
+        numbers = [column for column in self.columns if _is_number(column)]
+        if not _counts(numbers):
+            self.number = numbers[0]
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
         """Yield all rows, once; empty lines are passed over."""
@@ -87,17 +81,20 @@ class TextTable(Table):
         self, rows: list[list[str]], lines: list[int], features: Sequence[int]
     ) -> NDArray[np.float64]:
         if len(features) == 1:
-            cells: Any = map(itemgetter(features[0]), rows)
+            cells = [row[features[0]] for row in rows]
         else:
-            cells = chain.from_iterable(map(itemgetter(*features), rows))
-        shape = (len(rows), len(features))
+            cells = list(chain.from_iterable(map(itemgetter(*features), rows)))
+        read = _number if "_" in "".join(cells) else float
         try:
-            X = np.fromiter(map(float, cells), np.float64, shape[0] * shape[1]).reshape(shape)
+            try:
+                X = np.fromiter(map(read, cells), np.float64, len(cells))
+            except ValueError:
+                X = np.fromiter(map(_number, cells), np.float64, len(cells))
         except ValueError:
             self._fail_at_cell(rows, lines, features)
         if not np.isfinite(X).all():
             self._fail_at_cell(rows, lines, features)
-        return X
+        return X.reshape(len(rows), len(features))
 
     def _labels(self, rows: list[list[str]], lines: list[int], label: int) -> list[str]:
         labels = [row[label].strip() for row in rows]
@@ -115,7 +112,7 @@ class TextTable(Table):
             (row, line, i)
             for row, line in zip(rows, lines, strict=True)
             for i in features
-            if not _is_number(row[i]) or not np.isfinite(float(row[i]))
+            if not _is_number(row[i]) or not np.isfinite(_number(row[i]))
         )
         column, cell = repr(self.columns[i]), row[i]
         if not cell.strip():
@@ -146,9 +143,30 @@ def _explained(table: TextTable) -> Iterator[None]:
         raise ValueError(f"{table.where}: the compressed file is damaged: {error}") from error
 
 
+def _number(text: str) -> float:
+    """Return what a cell holds: float takes 1_0, which is not a number here, and no truth.
+
+    >>> _number(" 1e3"), _number("True")
+    (1000.0, 1.0)
+    """
+    if "_" in text:
+        raise ValueError(text)
+    truth = _TRUTH.get(text.strip().lower())
+    return float(text) if truth is None else truth
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        _number(text)
     except ValueError:
         return False
     return True
+
+
+def _counts(names: Sequence[str]) -> bool:
+    """Tell whether names count columns, from 0 or 1 on; none do.
+
+    >>> _counts(["0", "1", "2"]), _counts(["1", "2"]), _counts(["400.5", "401"]), _counts([])
+    (True, True, False, True)
+    """
+    return list(names) in [[str(i + first) for i in range(len(names))] for first in (0, 1)]
