@@ -87,6 +87,51 @@ def test_residual_map_of_classes_the_model_does_not_know():
         ResidualDisplay.from_predictions(["a", "z", "b"], residuals)
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_residual_map_with_columns_in_any_order(given):
+    residuals = np.array([[1, 2, 3], [2, 9, 3], [4, 5, 1], [7, 6, 8], [3, 1, 2.0]])
+    y_true, y_pred = ["a", "b", "z", "c", "b"], ["c", "c", "b", "a", "a"]
+    shown = ResidualDisplay.from_predictions(
+        y_true, residuals, y_pred=y_pred if given else None, classes=["c", "a", "b"]
+    )
+    # Rows follow the columns, and what has no column comes last.
+    assert [tick.get_text() for tick in shown.ax_.get_xticklabels()] == ["c", "a", "b"]
+    assert [tick.get_text() for tick in shown.ax_.get_yticklabels()] == ["c", "a", "b", "z"]
+    assert shown.y_true.tolist() == ["c", "a", "b", "b", "z"]
+    np.testing.assert_array_equal(shown.residuals, residuals[[3, 0, 1, 4, 2]])
+    marks = dict(zip(shown.wrong_.get_ydata(), shown.wrong_.get_xdata(), strict=True))
+    assert marks == {0: 1, 1: 0, 2: 0, 3: 1, 4: 2}
+    lines = [line.get_ydata()[0] for line in shown.ax_.lines if line is not shown.wrong_]
+    assert lines == [0.5, 1.5, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y_true": [0, 1]}, r"y_true has shape \(2,\) for 3 samples: give one label per sample"),
+        ({"y_true": [[0], [1], [1]]}, r"y_true has shape \(3, 1\) for 3 samples"),
+        ({"y_pred": [0, 1]}, r"y_pred has shape \(2,\) for 3 samples: give one label per sample"),
+        ({"y_pred": [0, 1, 2]}, "y_pred holds 2, which is not among classes: give"),
+        ({"classes": [1, 1]}, "classes holds 1 twice: give each label once"),
+        ({"classes": [[0, 1]]}, r"residuals has shape \(3, 2\)"),
+        ({"residuals": [1.0, 2.0, 3.0]}, r"residuals has shape \(3,\)"),
+        ({"residuals": np.ones((0, 2)), "y_true": [], "classes": [0, 1]}, "at least one of each"),
+    ],
+)
+def test_bad_residual_maps_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ResidualDisplay.from_predictions(
+            **{"y_true": [0, 1, 1], "residuals": np.eye(3)[:, :2], **options}
+        )
+
+
+@pytest.mark.parametrize("display", [ResidualDisplay, TypicalityDisplay])
+def test_one_label_per_sample_is_wanted(display):
+    model = make(DictionaryClassifier, "collaborative").fit(X, y)
+    with pytest.raises(ValueError, match=r"^y has shape \(47,\) for 48 samples: give one label"):
+        display.from_estimator(model, X, y[1:])
+
+
 def test_many_classes_get_few_labels_and_long_ones_stand_upright():
     residuals = np.random.default_rng(0).random((100, 100))
     labels = np.array([f"species {i:03}" for i in range(100)])
@@ -330,10 +375,14 @@ def test_bad_typicalities_are_refused(p, known, threshold, message):
         TypicalityDisplay.from_predictions(p, known, threshold=threshold)
 
 
-def test_typicality_is_not_drawn_for_the_residual_rule():
-    model = make(DictionaryClassifier, "residual").fit(X, y)
-    with pytest.raises(ValueError, match="has no typicality: use decision='collaborative'"):
+@pytest.mark.parametrize("later", RULES)
+def test_typicality_goes_by_the_rule_that_was_fitted(later):
+    model = make(DictionaryClassifier, "residual").fit(X, y).set_params(decision=later)
+    with pytest.raises(ValueError, match=r"fitted with decision='residual'.*no typicality: fit it"):
         TypicalityDisplay.from_estimator(model, X, y)
+    model = make(DictionaryClassifier, "collaborative").fit(X, y).set_params(decision=later)
+    shown = TypicalityDisplay.from_estimator(model, X, y)
+    np.testing.assert_array_equal(shown.typicality, model.typicality(X))
 
 
 CALLS = {

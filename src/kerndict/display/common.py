@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -68,6 +68,17 @@ def label_ticks(axis: Any, positions: NDArray, labels: Sequence[Any] | NDArray, 
     axis.set_ticks(positions[::every], words)
     if axis.axis_name == "x" and sum(map(len, words)) > 45:
         axis.set_tick_params(rotation=90)
+
+
+def checked_labels(name: str, labels: ArrayLike, n_samples: int) -> NDArray:
+    """Return one label per sample."""
+    array = np.asarray(labels)
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"{name} has shape {array.shape} for {n_samples} samples: give one label per sample, "
+            f"shape ({n_samples},)."
+        )
+    return array
 
 
 def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...]:

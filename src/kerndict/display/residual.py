@@ -5,7 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kerndict.display.common import check_matplotlib, figure_and_axes, label_ticks, unwrap
+from kerndict.display.common import (
+    check_matplotlib,
+    checked_labels,
+    figure_and_axes,
+    label_ticks,
+    unwrap,
+)
 
 WRONG = "#e4003a"
 
@@ -13,13 +19,14 @@ WRONG = "#e4003a"
 class ResidualDisplay:
     """Map of the residuals of samples (rows, sorted by true class) over classes (columns).
 
-    A good model has a dark diagonal; what else is dark can be mistaken.  Samples whose
-    predicted class is wrong are marked at the class that won.
+    Rows follow the order of the columns, samples of classes without a column last: a good model
+    has a dark diagonal, and what else is dark can be mistaken.  Samples whose predicted class is
+    wrong are marked at the class that won.
 
     Parameters
     ----------
     residuals : ndarray of shape (n_samples, n_classes)
-        Squared residuals, rows sorted by true class.
+        Squared residuals, the rows of each true class together.
     y_true : ndarray of shape (n_samples,)
         The labels of the rows.
     y_pred : ndarray of shape (n_samples,)
@@ -89,7 +96,7 @@ class ResidualDisplay:
         found = model.explain(prepared(X), diagonal=diagonal)
         winners = found.classes[found.top[:, 0]]
         return cls.from_predictions(
-            y,
+            checked_labels("y", y, len(winners)),
             found.residuals,
             y_pred=winners,
             classes=found.classes,
@@ -124,7 +131,7 @@ class ResidualDisplay:
         y_pred : array-like of shape (n_samples,), optional
             The class that won; by default the one with the smallest residual.
         classes : array-like of shape (n_classes,), optional
-            The labels of the columns; by default the sorted labels of `y_true`.
+            The labels of the columns, in any order; by default the sorted labels of `y_true`.
         normalize, ax, cmap, im_kw
             As in :meth:`plot`.
 
@@ -133,16 +140,31 @@ class ResidualDisplay:
         display : ResidualDisplay
         """
         check_matplotlib(cls)
-        y_true, residuals = np.asarray(y_true), np.asarray(residuals)
+        residuals = np.asarray(residuals)
+        y_true = checked_labels("y_true", y_true, len(np.atleast_1d(residuals)))
         classes = np.unique(y_true) if classes is None else np.asarray(classes)
-        if residuals.shape != (len(y_true), len(classes)):
+        if residuals.shape != (len(y_true), *classes.shape) or not residuals.size:
             raise ValueError(
                 f"residuals has shape {residuals.shape} for {len(y_true)} samples and "
-                f"{len(classes)} classes: give one row per label of y_true and one column per "
-                "label of classes."
+                f"{classes.size} classes: give one row per label of y_true and one column per "
+                "label of classes, at least one of each."
             )
-        y_pred = classes[residuals.argmin(axis=1)] if y_pred is None else np.asarray(y_pred)
-        order = np.argsort(y_true, kind="stable")
+        labels, counts = np.unique(classes, return_counts=True)
+        if counts.max() > 1:
+            twice = labels.tolist()[counts.argmax()]
+            raise ValueError(
+                f"classes holds {twice!r} twice: give each label once, in the order of the columns."
+            )
+        if y_pred is None:
+            y_pred = classes[residuals.argmin(axis=1)]
+        y_pred = checked_labels("y_pred", y_pred, len(y_true))
+        strange = y_pred[_places(y_pred, classes) == len(classes)].tolist()
+        if strange:
+            raise ValueError(
+                f"y_pred holds {strange[0]!r}, which is not among classes: give the label of the "
+                "column that won."
+            )
+        order = np.lexsort((np.unique(y_true, return_inverse=True)[1], _places(y_true, classes)))
         display = cls(
             residuals=residuals[order], y_true=y_true[order], y_pred=y_pred[order], classes=classes
         )
@@ -184,14 +206,15 @@ class ResidualDisplay:
         self.im_ = ax.imshow(values, **options)
         figure.colorbar(self.im_, ax=ax, label=words)
 
-        labels, starts, counts = np.unique(self.y_true, return_index=True, return_counts=True)
+        starts = np.flatnonzero(np.append(True, self.y_true[1:] != self.y_true[:-1]))
         for start in starts[1:]:
             ax.axhline(start - 0.5, color="white", linewidth=0.4, alpha=0.6)
-        label_ticks(ax.yaxis, starts + (counts - 1) / 2, labels, 25)
+        counts = np.diff(starts, append=len(self.y_true))
+        label_ticks(ax.yaxis, starts + (counts - 1) / 2, self.y_true[starts], 25)
         label_ticks(ax.xaxis, np.arange(len(self.classes)), self.classes, 20)
 
         wrong = np.flatnonzero(self.y_pred != self.y_true)
-        columns = np.searchsorted(self.classes, self.y_pred[wrong])
+        columns = _places(self.y_pred[wrong], self.classes)
         (self.wrong_,) = ax.plot(
             columns,
             wrong,
@@ -213,3 +236,9 @@ class ResidualDisplay:
         ax.set(xlabel="class of the dictionary", ylabel="samples, sorted by true class")
         self.figure_, self.ax_ = figure, ax
         return self
+
+
+def _places(labels: NDArray, classes: NDArray) -> NDArray:
+    """Return the column of each label, or one past the last where it has none."""
+    columns = {label: i for i, label in enumerate(classes.tolist())}
+    return np.array([columns.get(label, len(classes)) for label in labels.tolist()], np.int64)

@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kerndict._validation import check_real
-from kerndict.display.common import RUNNER_UP, WINNER, check_matplotlib, figure_and_axes, unwrap
+from kerndict.display.common import (
+    RUNNER_UP,
+    WINNER,
+    check_matplotlib,
+    checked_labels,
+    figure_and_axes,
+    unwrap,
+)
 
 
 class TypicalityDisplay:
@@ -81,12 +88,15 @@ class TypicalityDisplay:
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
-        if not hasattr(model, "typicality"):
+        if model._rule is None:  # whatever `decision` has been set to since
             raise ValueError(
-                f"decision={model.decision!r} has no typicality: use decision='collaborative'."
+                "this model was fitted with decision='residual', which has no typicality: fit it "
+                "with decision='collaborative'."
             )
-        known = None if y is None else np.isin(np.asarray(y), model.classes_)
         typicality = model.typicality(prepared(X))
+        known = None
+        if y is not None:
+            known = np.isin(checked_labels("y", y, len(typicality)), model.classes_)
         return cls.from_predictions(typicality, known, threshold=threshold, ax=ax, line_kw=line_kw)
 
     @classmethod
