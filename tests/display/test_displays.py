@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
-from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
 from kerndict.display import (
     AtomsDisplay,
     CoherenceDisplay,
@@ -299,6 +299,66 @@ def test_explanation_with_images(kind):
         atom = model[-1].dictionaries_[found.top[0, 1]][:, found.atoms[0, 1, 0]]
         tile = panel.images[0].get_array()[:3, :4]
         close(tile.data, ((atom - atom.min()) / np.ptp(atom)).reshape(3, 4))
+
+
+@pytest.mark.parametrize("image_shape", [None, (3, 4)])
+@pytest.mark.parametrize("decision", RULES)
+def test_explanation_of_a_sample_that_uses_no_atoms(decision, image_shape):
+    model = make(DictionaryClassifier, decision).fit(X, names[y])
+    shown = ExplanationDisplay.from_estimator(model, np.zeros(12), image_shape=image_shape)
+    for name, label in (("winner", "ash"), ("runner-up", "birch")):
+        panel = shown.axes_[name]
+        assert [text.get_text() for text in panel.texts] == ["no atom is used"]
+        assert panel.get_title(loc="left") == f"{name}: {label}"
+        assert not panel.patches
+        assert not panel.images
+
+
+@pytest.mark.parametrize("image_shape", [None, (2, 2)])
+def test_explanation_where_only_the_runner_up_uses_no_atoms(image_shape):
+    rows = np.array([[3.0, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 2, 1]])
+    model = DictionaryClassifier(
+        2, 2, decision="residual", init="samples", random_state=0, n_iter=0
+    )
+    with pytest.warns(SpanWarning):
+        model.fit(rows, [0, 0, 1, 1])
+    shown = ExplanationDisplay.from_estimator(model, rows[0], image_shape=image_shape)
+    assert not shown.axes_["winner"].texts
+    assert [text.get_text() for text in shown.axes_["runner-up"].texts] == ["no atom is used"]
+
+
+@pytest.mark.parametrize(
+    ("n_atoms", "error", "message"),
+    [
+        (0, ValueError, r"n_atoms=0 is too small: give a whole number >= 1"),
+        (-1, ValueError, r"n_atoms=-1 is too small"),
+        (2.5, TypeError, r"n_atoms=2.5 is not an integer"),
+    ],
+)
+def test_bad_counts_of_atoms_are_refused(n_atoms, error, message):
+    model = make(DictionaryClassifier).fit(X, y)
+    shown = ExplanationDisplay.from_estimator(model, X[0])
+    with pytest.raises(error, match=message):
+        shown.plot(n_atoms=n_atoms)
+    with pytest.raises(error, match=message):
+        ExplanationDisplay.from_estimator(model, X[0], image_shape=(3, 4), n_atoms=n_atoms)
+    with pytest.raises(error, match=message):
+        AtomsDisplay.from_estimator(model, image_shape=(3, 4), n_atoms=n_atoms)
+
+
+@pytest.mark.parametrize(("classes", "held"), [([], "nothing"), ([0, 9], "9"), ("ash", "'ash'")])
+def test_atoms_of_classes_that_are_not_there_are_refused(classes, held):
+    model = make(DictionaryClassifier).fit(X, y)
+    with pytest.raises(ValueError, match=f"classes holds {held}: give labels among classes_"):
+        AtomsDisplay.from_estimator(model, image_shape=(3, 4), classes=classes)
+
+
+def test_explanation_of_precomputed_kernels_has_no_images():
+    K = rbf_kernel(X, gamma=0.02)
+    model = make(KernelDictionaryClassifier, kernel="precomputed").fit(K, y)
+    assert len(ExplanationDisplay.from_estimator(model, K[0]).bars_) == 4
+    with pytest.raises(ValueError, match=r"image_shape=\(6, 8\) cannot be drawn with kernel='prec"):
+        ExplanationDisplay.from_estimator(model, K[0], image_shape=(6, 8))
 
 
 def test_explanation_of_many_classes_shows_the_best():

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kerndict._validation import check_count
 from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
@@ -158,12 +159,14 @@ class AtomsDisplay:
         display : AtomsDisplay
         """
         check_matplotlib(cls)
+        check_count("n_atoms", n_atoms, 1)
         model, prepared = unwrap(estimator)
         images = atom_images(model, prepared, X)
         labels = model.classes_[:10] if classes is None else np.atleast_1d(np.asarray(classes))
-        unknown = labels[~np.isin(labels, model.classes_)]
-        if len(unknown):
-            raise ValueError(f"classes holds {unknown[0]!r}: give labels among classes_.")
+        unknown = labels[~np.isin(labels, model.classes_)].tolist()
+        if unknown or not labels.size:
+            held = repr(unknown[0]) if unknown else "nothing"
+            raise ValueError(f"classes holds {held}: give labels among classes_.")
         display = cls(
             images=[_turned(images[c][:n_atoms]) for c in np.searchsorted(model.classes_, labels)],
             classes=labels,

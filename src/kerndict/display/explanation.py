@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kerndict._validation import check_count
 from kerndict.classifiers.explanation import Explanation
 from kerndict.display.atoms import atom_images, mosaic
 from kerndict.display.common import (
@@ -117,6 +118,11 @@ class ExplanationDisplay:
         found = model.explain(X, diagonal=diagonal)
         display = cls(explanation=found)
         if image_shape is not None:
+            if getattr(model, "X_fit_", X) is None:
+                raise ValueError(
+                    f"image_shape={image_shape!r} cannot be drawn with kernel='precomputed', which "
+                    "keeps no samples: leave it out, and the coefficients are drawn as bars."
+                )
             every = atom_images(model, None)
             display.sample = np.asarray(X, dtype=np.float64)[0]
             display.image_shape = checked_image_shape(image_shape, len(display.sample))
@@ -136,12 +142,14 @@ class ExplanationDisplay:
             Whose place to take, made by `subplots` or `add_subplot`; by default a new
             figure.
         n_atoms : int, default=6
-            Atoms of each class, at most, those with the largest coefficients.
+            Atoms of each class, at most, those with the largest coefficients.  A sample of
+            which a class explains nothing uses none, and its panel says so.
 
         Returns
         -------
         display : ExplanationDisplay
         """
+        check_count("n_atoms", n_atoms, 1)
         figure, ax = figure_and_axes(self, ax, (9.0, 4.2))
         if ax.get_subplotspec() is None:
             raise ValueError("ax is not part of a grid: make it by subplots or add_subplot.")
@@ -161,7 +169,10 @@ class ExplanationDisplay:
         self._draw_scores(self.axes_["scores"])
         for rank, (name, colour) in enumerate(zip(_NAMES, (WINNER, RUNNER_UP), strict=True)):
             draw = self._draw_images if with_images else self._draw_coefficients
-            draw(self.axes_[name], rank, n_atoms, colour)
+            if len(self._used(rank, n_atoms)[0]):
+                draw(self.axes_[name], rank, n_atoms, colour)
+            else:
+                _draw_nothing(self.axes_[name])
             label = self.explanation.classes[self.explanation.top[0, rank]]
             self.axes_[name].set_title(
                 f"{name}: {label}", loc="left", fontsize="medium", color=colour
@@ -228,3 +239,9 @@ class ExplanationDisplay:
         atoms = self.explanation.atoms[0, rank][:n_atoms]
         kept = atoms >= 0
         return atoms[kept], self.explanation.coefficients[0, rank][:n_atoms][kept]
+
+
+def _draw_nothing(ax: Any) -> None:
+    ax.text(0.5, 0.5, "no atom is used", ha="center", va="center", transform=ax.transAxes)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
