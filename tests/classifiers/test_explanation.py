@@ -173,6 +173,21 @@ def test_small_classes_and_short_codes_are_padded():
     assert found.scores.shape == (14, 2)
 
 
+@pytest.mark.filterwarnings("ignore::kerndict.SpanWarning")
+@pytest.mark.parametrize("kind", BOTH)
+def test_no_more_training_samples_are_listed_than_the_largest_class_has(kind):
+    few = np.r_[np.flatnonzero(y == 0)[:4], np.flatnonzero(y == 1)[:7]]
+    model = make(kind, "residual").fit(X[few], y[few])
+    found, whole = model.explain(new[:24], n_samples=10**9), model.explain(new[:24], n_samples=7)
+    assert found.training_samples.shape == found.training_weights.shape == (24, 2, 7)
+    np.testing.assert_array_equal(found.training_samples, whole.training_samples)
+    np.testing.assert_array_equal(found.training_weights, whole.training_weights)
+    for c, size in enumerate((4, 7)):
+        listed = found.training_samples[found.top == c]
+        assert (listed[:, size:] == -1).all()
+        assert (y[few][listed[listed >= 0]] == c).all()
+
+
 def test_frames_have_one_row_per_sample_and_class(model):
     found = model.explain(new[:5])
     frame = found.to_frame()
@@ -201,5 +216,7 @@ def test_without_pandas_the_error_says_so(model, monkeypatch):
 def test_bad_requests_are_refused(model):
     with pytest.raises(ValueError, match="n_samples"):
         model.explain(new, n_samples=0)
+    with pytest.raises(TypeError, match=r"n_samples=2.5 is not an integer"):
+        model.explain(new, n_samples=2.5)
     with pytest.raises(ValueError, match="features"):
         model.explain(new[:, :4])

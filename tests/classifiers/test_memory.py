@@ -42,6 +42,19 @@ def test_prediction_stays_within_the_working_memory_at_200_000_rows(classifier, 
         model.predict(many)
 
 
+@pytest.mark.parametrize("decision", ["residual", "collaborative"])
+@pytest.mark.parametrize("classifier", [DictionaryClassifier, KernelDictionaryClassifier])
+def test_explanations_stay_within_the_working_memory(classifier, decision):
+    X, y = data(2000, 8, 2)  # classes with many training samples to choose from
+    model = classifier(10, 3, decision=decision, ridge=0.1, n_iter=1, random_state=0).fit(X, y)
+    many = data(4000, 8, 2, seed=1)[0]
+    model.explain(many[:10])
+    # Four arrays over the classes; three atoms and five samples for two of them, and their numbers.
+    results = 8 * (4 * 2 + 2 * (3 + 5) * 2) * len(many)
+    with sklearn.config_context(working_memory=2), peak(2 * MIB + 2 * results):
+        model.explain(many)
+
+
 @pytest.mark.parametrize("incoherence", [0.0, 0.1])
 def test_fit_holds_one_kernel_matrix(incoherence):
     X, y = data(2000, 20, 50)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from kerndict.core.collaborative import class_parts, spanned_energy
+from kerndict.core.collaborative import class_parts, class_slices, spanned_energy
 from kerndict.core.decide import residuals, settle_scores, settle_ties
 from kerndict.core.omp import dense_codes, omp_energies
 
@@ -37,10 +37,11 @@ class Explanation:
         the collaborative rule, whose code uses every atom, as many of the largest.
     coefficients : ndarray of shape (n_samples, 2, n_nonzero_coefs)
         Their coefficients; atoms have unit norm.
-    training_samples : ndarray of shape (n_samples, 2, n_samples listed)
+    training_samples : ndarray of shape (n_samples, 2, n_listed)
         Training samples behind these two classes' codes, most important first, as rows of
-        the `X` given to `fit`; -1 where there are fewer.
-    training_weights : ndarray of shape (n_samples, 2, n_samples listed)
+        the `X` given to `fit`; -1 where there are fewer.  As many as were asked for, but no
+        more than the largest class has.
+    training_weights : ndarray of shape (n_samples, 2, n_listed)
         How much each stands behind the code.  See the classifier's `explain`.
 
     Examples
@@ -122,8 +123,10 @@ class Explanation:
 def explain(model: Any, X: NDArray, diagonal: NDArray | None, n_samples: int) -> Explanation:
     """Explain checked rows by a fitted model; see `explain` of the classifiers.
 
-    ``diagonal`` holds k(y, y), or is None where the rule does without.
+    ``diagonal`` holds k(y, y), or is None where the rule does without.  No more training samples
+    are listed than the largest class has.
     """
+    n_samples = min(n_samples, int(model._class_sizes.max()))
 
     def part(rows: slice) -> tuple[NDArray, ...]:
         known = None if diagonal is None else diagonal[rows]
@@ -138,16 +141,17 @@ def explain(model: Any, X: NDArray, diagonal: NDArray | None, n_samples: int) ->
 def _explain_rows(
     model: Any, X: NDArray, diagonal: NDArray | None, n_samples: int
 ) -> tuple[NDArray, ...]:
-    blocks = [(Z @ A, G) for Z, A, G in model._class_blocks(X)]
+    B, grams = model._correlations(X), model._grams
+    places = list(class_slices(grams))
     sparsity = model._sparsity.tolist()
-    codes: NDArray | None = None
     if model._rule is None:
-        each = zip(blocks, sparsity, strict=True)
-        energies = np.stack([omp_energies(B, G, s) for (B, G), s in each], axis=1)
+        codes = None
+        each = zip(places, grams, sparsity, strict=True)
+        energies = np.stack([omp_energies(B[:, own], G, s) for own, G, s in each], axis=1)
         assert diagonal is not None
         scores, rest = settle_ties(energies), residuals(energies, diagonal)
     else:
-        rule, B = model._rule, np.hstack([B for B, _ in blocks])
+        rule = model._rule
         scores = settle_scores(rule.scores(B, model._known_diagonal(X)))
         codes = B @ rule.inverse
         if diagonal is None:
@@ -155,35 +159,44 @@ def _explain_rows(
         rest = np.maximum(class_parts(codes, B, rule.blocks, diagonal)[0], 0)
 
     top = _top_two(scores)
-    width = max(min(s, len(G)) for s, (_, G) in zip(sparsity, blocks, strict=True))
+    width = max(min(s, len(G)) for s, G in zip(sparsity, grams, strict=True))
     atoms = np.full((len(X), 2, width), -1)
     coefficients = np.zeros(atoms.shape, scores.dtype)
     samples = np.full((len(X), 2, n_samples), -1)
     weights = np.zeros(samples.shape, scores.dtype)
-    start = 0
-    for c, (B, G) in enumerate(blocks):
-        rows, place = np.nonzero(top == c)
-        if codes is None:
-            own = dense_codes(B[rows], G, sparsity[c]).T
-        else:
-            own = codes[rows, start : start + len(G)]
-        start += len(G)
-        atoms[rows, place], coefficients[rows, place] = _largest(
-            np.arange(len(G)), own, min(sparsity[c], width), width
+    for c, (place, G) in enumerate(zip(places, grams, strict=True)):
+        rows, rank = np.nonzero(top == c)
+        own = dense_codes(B[rows, place], G, sparsity[c]).T if codes is None else codes[rows, place]
+        atoms[rows, rank], coefficients[rows, rank] = _largest(
+            np.arange(len(G)), own, count=min(sparsity[c], width), width=width
         )
-        names, behind = model._behind(c, own)
-        samples[rows, place], weights[rows, place] = _largest(names, behind, n_samples, n_samples)
+        step = _listed_rows(model, c, len(X))
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            behind = _largest(*model._behind(c, own[part]), count=n_samples, width=n_samples)
+            samples[rows[part], rank[part]], weights[rows[part], rank[part]] = behind
     return scores, rest, top, atoms, coefficients, samples, weights
+
+
+def _listed_rows(model: Any, c: int, n_rows: int) -> int:
+    """Return how many rows at a time are compared with the training samples of a class.
+
+    Each needs numbers for all of the class: their weights, a copy to sort by, and the order.  A
+    third of what prediction has been given for the rows is free by then.
+    """
+    needed = int(model._class_sizes[c]) * (2 * model._dtype.itemsize + 8)
+    return max(1, n_rows * model._row_bytes() // (3 * needed))
 
 
 def _top_two(scores: NDArray) -> NDArray:
     """Return the winner and the runner-up of every row; ties go to the first class."""
-    return np.argsort(-scores, axis=1, kind="stable")[:, :2]
+    return np.argsort(-scores, axis=1, kind="stable")[:, :2].copy()  # the rest is let go
 
 
-def _largest(names: NDArray, values: NDArray, count: int, width: int) -> tuple[NDArray, NDArray]:
+def _largest(names: NDArray, values: NDArray, *, count: int, width: int) -> tuple[NDArray, NDArray]:
     """Return names and values of the largest nonzero values of each row, padded to width."""
-    order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :count]
+    keys = np.abs(values)
+    order = np.argsort(np.negative(keys, out=keys), axis=1, kind="stable")[:, :count]
     indices = np.full((len(values), width), -1)
     kept = np.zeros((len(values), width), values.dtype)
     kept[:, : order.shape[1]] = np.take_along_axis(values, order, axis=1)

@@ -183,10 +183,13 @@ class DictionaryClassifier(BaseDictionaryClassifier):
             return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
         start = sum(len(theirs) for theirs in self.codes_[:c])
         theirs = self.codes_[c]
-        norms = np.outer(_norms(codes), _norms(theirs))
-        cosines = codes @ theirs.T / np.where(norms > 0, norms, 1)
+        cosines = codes @ theirs.T
+        cosines /= _norms(codes)[:, None]
+        cosines /= _norms(theirs)
         return self.fit_indices_[start : start + len(theirs)], cosines
 
 
 def _norms(rows: NDArray) -> NDArray:
-    return np.sqrt(np.sum(rows**2, axis=1))
+    """Return the norm of each row, 1 for a row of zeros."""
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.where(norms > 0, norms, 1)
