@@ -1,5 +1,6 @@
 """Every Display drawn, and what was drawn compared with the numbers."""
 
+import itertools
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
+from kerndict.classifiers.explanation import Explanation
 from kerndict.display import (
     AtomsDisplay,
     CoherenceDisplay,
@@ -140,6 +142,40 @@ def test_many_classes_get_few_labels_and_long_ones_stand_upright():
     assert [text.get_text() for text in texts[:2]] == ["species 000", "species 005"]
     assert len(texts) == 20
     assert texts[0].get_rotation() == 90
+
+
+def test_small_classes_among_large_ones_get_no_labels_on_top_of_others():
+    labels = np.repeat(["a", "b", "c", "d"], [60, 1, 1, 58])
+    shown = ResidualDisplay.from_predictions(labels, np.ones((120, 4)))
+    assert [text.get_text() for text in shown.ax_.get_yticklabels()] == ["a", "b", "d"]
+
+
+def test_residual_maps_of_different_models_have_the_same_colours():
+    residuals = np.array([[1.0, 3.0, 3.0], [0.0, 0.0, 9.0]])
+    shown = ResidualDisplay.from_predictions([0, 1], residuals, classes=[0, 1, 2])
+    assert shown.im_.get_clim() == (0, 2)
+    assert shown.im_.colorbar.extend == "max"  # a row of 9 against a mean of 3
+    shown = ResidualDisplay.from_predictions([0], residuals[:1], classes=[0, 1, 2])
+    assert shown.im_.get_clim() == (0, 2)
+    assert shown.im_.colorbar.extend == "neither"
+    assert shown.plot(normalize=False).im_.get_clim() == (0, 3)
+    assert shown.plot(im_kw={"vmax": 1}).im_.get_clim() == (0, 1)
+    norm = matplotlib.colors.LogNorm(0.1, 10)
+    assert shown.plot(im_kw={"norm": norm}).im_.norm is norm
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        (7, "7"),
+        ("exactly 18 letters", "exactly 18 letters"),
+        ("Chrysemys picta marginata", "Chrysemys…arginata"),
+        ("$1-$9", r"\$1-\$9"),
+    ],
+)
+def test_labels_as_drawn(label, text):
+    shown = CoherenceDisplay(coherence=np.ones((1, 1)), classes=np.array([label])).plot()
+    assert [tick.get_text() for tick in shown.ax_.get_yticklabels()] == [text]
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -312,6 +348,7 @@ def test_explanation_of_a_sample_that_uses_no_atoms(decision, image_shape):
         assert panel.get_title(loc="left") == f"{name}: {label}"
         assert not panel.patches
         assert not panel.images
+    assert shown.ax_.get_xlim()[0] == 0
 
 
 @pytest.mark.parametrize("image_shape", [None, (2, 2)])
@@ -324,6 +361,7 @@ def test_explanation_where_only_the_runner_up_uses_no_atoms(image_shape):
         model.fit(rows, [0, 0, 1, 1])
     shown = ExplanationDisplay.from_estimator(model, rows[0], image_shape=image_shape)
     assert not shown.axes_["winner"].texts
+    assert shown.axes_["winner"].get_xlabel().startswith("atom")
     assert [text.get_text() for text in shown.axes_["runner-up"].texts] == ["no atom is used"]
 
 
@@ -367,6 +405,16 @@ def test_explanation_of_many_classes_shows_the_best():
     shown = ExplanationDisplay.from_estimator(model, many[:1])
     assert len(shown.bars_) == 8
     assert shown.ax_.get_ylabel() == "class (4 more)"
+
+
+def test_explanation_has_both_classes_on_one_scale():
+    model = make(DictionaryClassifier, "collaborative").fit(X, names[y])
+    shown = ExplanationDisplay.from_estimator(model, X[3])
+    winner, other = (shown.axes_[name] for name in ("winner", "runner-up"))
+    assert winner.get_ylim() == other.get_ylim()
+    heights = [bar.get_height() for panel in (winner, other) for bar in panel.containers[0]]
+    assert winner.get_ylim()[0] < min(heights)
+    assert winner.get_ylim()[1] > max(heights)
 
 
 def test_explanation_wants_one_sample_and_axes_of_a_grid():
@@ -453,6 +501,69 @@ CALLS = {
     ExplanationDisplay: lambda model, ax: ExplanationDisplay.from_estimator(model, X[0], ax=ax),
     TypicalityDisplay: lambda model, ax: TypicalityDisplay.from_estimator(model, X, y, ax=ax),
 }
+
+
+LABELS = np.array([f"a class with a long name {c:03}" for c in range(100)])
+FAR = np.linspace(0.01, 1, 50)
+DRAWN = {
+    "residual": lambda: ResidualDisplay.from_predictions(LABELS, np.ones((100, 100))),
+    "residual-few": lambda: ResidualDisplay.from_predictions(LABELS[:20], np.ones((20, 20))),
+    "coherence": lambda: CoherenceDisplay(coherence=np.ones((100, 100)), classes=LABELS).plot(),
+    "coherence-few": lambda: CoherenceDisplay(
+        coherence=np.ones((20, 20)), classes=LABELS[:20]
+    ).plot(),
+    "objective": lambda: ObjectiveDisplay(
+        reconstruction=1e7 * FAR, coherence=FAR, incoherence=1e7 / 3
+    ).plot(),
+    "atoms": lambda: AtomsDisplay(
+        images=[np.ones((9, 12))] * 10, classes=LABELS[:10], image_shape=(3, 4)
+    ).plot(),
+    "atoms-one": lambda: AtomsDisplay(
+        images=[np.ones((1, 12))], classes=LABELS[:1], image_shape=(3, 4), weighted_means=True
+    ).plot(),
+    "explanation": lambda: ExplanationDisplay(explanation=explanation()).plot(),
+    "explanation-images": lambda: ExplanationDisplay(
+        explanation=explanation(),
+        sample=np.ones(12),
+        images=[np.ones((6, 12))] * 2,
+        image_shape=(3, 4),
+        weighted_means=True,
+    ).plot(),
+    "typicality": lambda: TypicalityDisplay.from_predictions(FAR, FAR > 0.5),
+}
+
+
+def explanation():
+    """Return one of a hundred classes, ten of whose atoms are used."""
+    weights = np.linspace(1, -1, 10)
+    return Explanation(
+        classes=LABELS,
+        scores=-np.arange(100.0)[None],
+        residuals=1e4 + np.arange(100.0)[None],
+        probabilities=None,
+        top=np.array([[0, 1]]),
+        atoms=np.arange(100, 120).reshape(1, 2, 10),
+        coefficients=np.array([[weights, 1e-4 * weights]]),
+        training_samples=np.full((1, 2, 5), -1),
+        training_weights=np.zeros((1, 2, 5)),
+    )
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_no_text_leaves_the_figure_or_lies_on_another(name):
+    figure = DRAWN[name]().figure_
+    figure.canvas.draw()
+    boxes = {}
+    for text in figure.findobj(matplotlib.text.Text):
+        shown = text.get_visible() and text.axes is not None and text.get_text().strip()
+        if shown and text.axes.axison:
+            boxes[text] = text.get_window_extent()
+    inside = figure.bbox.padded(1)  # a pixel of rounding
+    for text, box in boxes.items():
+        assert inside.contains(*box.min), text
+        assert inside.contains(*box.max), text
+    for one, other in itertools.combinations(boxes, 2):
+        assert not boxes[one].padded(-1).overlaps(boxes[other].padded(-1)), (one, other)
 
 
 @pytest.mark.parametrize("display", CALLS)

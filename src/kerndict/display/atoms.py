@@ -10,6 +10,7 @@ from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
     figure_and_axes,
+    label_text,
     stretch,
     unwrap,
 )
@@ -196,17 +197,19 @@ class AtomsDisplay:
         columns = max(len(rows) for rows in self.images)
         picture, step = mosaic(self.images, self.image_shape, columns)
         height, width = self.image_shape[:2]
-        size = (0.8 + 0.7 * columns, 0.9 + 0.7 * len(self.images) * height / width)
-        figure, ax = figure_and_axes(self, ax, size)
+        words = [label_text(label) for label in self.classes]
+        title = "kernel atoms, as weighted means of training samples" if self.weighted_means else ""
+        wide = 0.08 * max(map(len, words)) + max(0.7 + 0.7 * columns, 0.09 * len(title))
+        size = (wide, 0.9 + 0.7 * len(self.images) * height / width)
+        figure, ax = figure_and_axes(self, ax, size, square=True)
         options = {"interpolation": "nearest", "cmap": cmap, "vmin": 0, "vmax": 1, **(im_kw or {})}
         self.im_ = ax.imshow(picture, **options)
         middle = (np.array([height, width]) - 1) / 2
         ax.set_xticks(middle[1] + step[1] * np.arange(columns), range(columns))
-        ax.set_yticks(middle[0] + step[0] * np.arange(len(self.images)), map(str, self.classes))
+        ax.set_yticks(middle[0] + step[0] * np.arange(len(self.images)), words)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         ax.set(xlabel="atom", ylabel="class")
-        if self.weighted_means:
-            ax.set_title("kernel atoms, as weighted means of training samples", fontsize="medium")
+        ax.set_title(title, fontsize="medium")
         self.figure_, self.ax_ = figure, ax
         return self

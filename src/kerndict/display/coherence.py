@@ -94,14 +94,14 @@ class CoherenceDisplay:
         -------
         display : CoherenceDisplay
         """
-        figure, ax = figure_and_axes(self, ax, (6.0, 5.0))
+        figure, ax = figure_and_axes(self, ax, (6.0, 5.0), square=True)
         own = np.eye(len(self.classes), dtype=bool)
         options = {"interpolation": "nearest", "cmap": cmap, **(im_kw or {})}
         self.im_ = ax.imshow(np.ma.masked_array(self.coherence, own), **options)
         ax.set_facecolor("#d9d9d9")
         figure.colorbar(self.im_, ax=ax, label="mean squared correlation between atoms")
         for axis in (ax.xaxis, ax.yaxis):
-            label_ticks(axis, np.arange(len(self.classes)), self.classes, 20)
+            label_ticks(axis, np.arange(len(self.classes)), self.classes)
         ax.set(xlabel="class", ylabel="class")
         self.figure_, self.ax_ = figure, ax
         return self

@@ -13,6 +13,9 @@ from kerndict.classifiers.prediction import DictionaryPredictor
 #: The winner and the runner-up, wherever both are drawn.
 WINNER, RUNNER_UP, OTHERS = "#1f6f8b", "#d98032", "#b8c1c8"
 
+_LABEL = 18  # characters of a label that are drawn, at most
+_TICKS = 20  # labels along an axis, at most
+
 
 def check_matplotlib(caller: Any) -> None:
     """Say what to install when matplotlib is missing; ``caller`` is a Display or its class."""
@@ -23,14 +26,19 @@ def check_matplotlib(caller: Any) -> None:
         raise ImportError(f'{name} needs matplotlib: pip install "kerndict[plot]"') from error
 
 
-def figure_and_axes(display: Any, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
-    """Return the figure and the axes to draw on, new ones unless given."""
+def figure_and_axes(
+    display: Any, ax: Any, size: tuple[float, float], *, square: bool = False
+) -> tuple[Any, Any]:
+    """Return the figure and the axes to draw on, new ones unless given.
+
+    ``square`` is for pictures with pixels of one shape, around which the layout must close up.
+    """
     check_matplotlib(display)
     import matplotlib.pyplot as plt
 
     if ax is not None:
         return ax.figure, ax
-    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    figure, ax = plt.subplots(figsize=size, layout="compressed" if square else "constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
     return figure, ax
 
@@ -61,11 +69,24 @@ def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
     return estimator, prepared
 
 
-def label_ticks(axis: Any, positions: NDArray, labels: Sequence[Any] | NDArray, most: int) -> None:
-    """Label at most so many of the positions, evenly; long labels below an axis stand upright."""
-    every = -(-len(positions) // most)
-    words = [str(label) for label in labels[::every]]
-    axis.set_ticks(positions[::every], words)
+def label_text(label: Any) -> str:
+    """Return a label as drawn: a long one without its middle, dollars without mathematics."""
+    text = str(label)
+    if len(text) > _LABEL:
+        text = f"{text[: _LABEL // 2]}…{text[-(_LABEL // 2 - 1) :]}"
+    return text.replace("$", r"\$")
+
+
+def label_ticks(axis: Any, positions: NDArray, labels: Sequence[Any] | NDArray) -> None:
+    """Label positions that are far enough apart; long labels below an axis stand upright."""
+    low, high = axis.get_view_interval()
+    apart = 0.7 * abs(high - low) / _TICKS
+    kept: list[int] = []
+    for i in range(0, len(positions), -(-len(positions) // _TICKS)):
+        if not kept or positions[i] - positions[kept[-1]] >= apart:
+            kept.append(i)
+    words = [label_text(labels[i]) for i in kept]
+    axis.set_ticks(positions[kept], words)
     if axis.axis_name == "x" and sum(map(len, words)) > 45:
         axis.set_tick_params(rotation=90)
 

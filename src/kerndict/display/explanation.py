@@ -15,6 +15,7 @@ from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
     figure_and_axes,
+    label_text,
     stretch,
     unwrap,
 )
@@ -167,16 +168,21 @@ class ExplanationDisplay:
             self.axes_["sample"] = figure.add_subplot(left[0])
             self._draw_sample(self.axes_["sample"])
         self._draw_scores(self.axes_["scores"])
+        lowest = None
         for rank, (name, colour) in enumerate(zip(_NAMES, (WINNER, RUNNER_UP), strict=True)):
-            draw = self._draw_images if with_images else self._draw_coefficients
+            panel = self.axes_[name]
             if len(self._used(rank, n_atoms)[0]):
-                draw(self.axes_[name], rank, n_atoms, colour)
+                lowest = panel
+                draw = self._draw_images if with_images else self._draw_coefficients
+                draw(panel, rank, n_atoms, colour)
             else:
-                _draw_nothing(self.axes_[name])
-            label = self.explanation.classes[self.explanation.top[0, rank]]
-            self.axes_[name].set_title(
-                f"{name}: {label}", loc="left", fontsize="medium", color=colour
-            )
+                _draw_nothing(panel)
+            label = label_text(self.explanation.classes[self.explanation.top[0, rank]])
+            panel.set_title(f"{name}: {label}", loc="left", fontsize="medium", color=colour)
+        if lowest is not None:
+            means = ", drawn as weighted means of training samples" if self.weighted_means else ""
+            words = f"atom and its coefficient{means}" if with_images else "atom"
+            lowest.set_xlabel(words, fontsize="small" if with_images else None)
         self.figure_, self.ax_ = figure, self.axes_["scores"]
         return self
 
@@ -187,12 +193,13 @@ class ExplanationDisplay:
         values = (found.residuals if found.probabilities is None else found.probabilities)[0][order]
         colours = [WINNER, RUNNER_UP] + [OTHERS] * (len(order) - 2)
         self.bars_ = ax.barh(np.arange(len(order)), values, color=colours, height=0.7)
-        ax.set_yticks(np.arange(len(order)), [str(label) for label in found.classes[order]])
+        ax.set_yticks(np.arange(len(order)), [label_text(label) for label in found.classes[order]])
         ax.invert_yaxis()
         hidden = len(found.classes) - len(order)
         ax.set_ylabel(f"class ({hidden} more)" if hidden else "class")
         if found.probabilities is None:
             ax.set_xlabel("squared residual, the smallest wins")
+            ax.set_xlim(left=0)
         else:
             ax.set_xlabel("probability")
             ax.set_xlim(0, 1)
@@ -205,9 +212,10 @@ class ExplanationDisplay:
         ax.set_xticks(places, [str(atom) for atom in atoms])
         ax.set_xlim(-0.6, max(n_atoms, len(atoms)) - 0.4)
         ax.axhline(0, color="#333333", linewidth=0.8)
-        ax.set(ylabel="coefficient")
-        if rank == 1:
-            ax.set_xlabel("atom")
+        # Both classes on one scale: how much each uses its atoms is what tells them apart.
+        every = np.concatenate([self._used(each, n_atoms)[1] for each in (0, 1)])
+        low, high = min(0, every.min()), max(0, every.max())
+        ax.set(ylabel="coefficient", ylim=(low - 0.05 * (high - low), high + 0.05 * (high - low)))
         ax.spines[["top", "right"]].set_visible(False)
 
     def _draw_images(self, ax: Any, rank: int, n_atoms: int, colour: str) -> None:
@@ -223,9 +231,6 @@ class ExplanationDisplay:
         ax.set_yticks([])
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        if rank == 1:
-            means = ", drawn as weighted means of training samples" if self.weighted_means else ""
-            ax.set_xlabel(f"atom and its coefficient{means}", fontsize="small")
 
     def _draw_sample(self, ax: Any) -> None:
         assert self.sample is not None

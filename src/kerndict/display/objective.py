@@ -90,7 +90,7 @@ class ObjectiveDisplay:
         if self.incoherence:
             curves += [
                 (self.reconstruction, "reconstruction", {"color": WINNER, "marker": "s"}),
-                (penalty, f"γ·coherence, γ = {self.incoherence:g}", {"color": RUNNER_UP}),
+                (penalty, f"γ·coherence, γ = {self.incoherence:.3g}", {"color": RUNNER_UP}),
             ]
             curves[-1][2]["marker"] = "^"
         else:
@@ -101,7 +101,8 @@ class ObjectiveDisplay:
             for values, label, style in curves
         ]
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        ax.set(xlabel="iteration", ylabel="sum over the training samples")
+        ylabel = "objective and its terms" if self.incoherence else "objective"
+        ax.set(xlabel="iteration", ylabel=ylabel)
         ax.set_ylim(bottom=0)
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)

@@ -186,7 +186,7 @@ class ResidualDisplay:
             Where; by default in a new figure.
         normalize : bool, default=True
             Draw each row relative to its mean: what is decided is decided within a row, and
-            some samples are hard for every class.
+            some samples are hard for every class.  Colours span 0 to 2 then, for any model.
         cmap : str or Colormap, default="viridis"
             Colours, small residuals first.
         im_kw : dict, optional
@@ -197,21 +197,26 @@ class ResidualDisplay:
         display : ResidualDisplay
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
-        options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap, **(im_kw or {})}
-        values, words = self.residuals, "squared residual"
+        options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap}
+        values, words, limits = self.residuals, "squared residual", {"vmin": 0}
         if normalize:
             means = values.mean(axis=1, keepdims=True)
             values = values / np.where(means > 0, means, 1)
             words += " / its mean over the classes"
-        self.im_ = ax.imshow(values, **options)
-        figure.colorbar(self.im_, ax=ax, label=words)
+            limits["vmax"] = 2
+        im_kw = im_kw or {}
+        if "norm" not in im_kw:
+            options |= limits
+        self.im_ = ax.imshow(values, **options | im_kw)
+        more = values.max() > self.im_.norm.vmax
+        figure.colorbar(self.im_, ax=ax, label=words, extend="max" if more else "neither")
 
         starts = np.flatnonzero(np.append(True, self.y_true[1:] != self.y_true[:-1]))
         for start in starts[1:]:
             ax.axhline(start - 0.5, color="white", linewidth=0.4, alpha=0.6)
         counts = np.diff(starts, append=len(self.y_true))
-        label_ticks(ax.yaxis, starts + (counts - 1) / 2, self.y_true[starts], 25)
-        label_ticks(ax.xaxis, np.arange(len(self.classes)), self.classes, 20)
+        label_ticks(ax.yaxis, starts + (counts - 1) / 2, self.y_true[starts])
+        label_ticks(ax.xaxis, np.arange(len(self.classes)), self.classes)
 
         wrong = np.flatnonzero(self.y_pred != self.y_true)
         columns = _places(self.y_pred[wrong], self.classes)
