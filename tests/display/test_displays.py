@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
+import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
 from kerndict.classifiers.explanation import Explanation
 from kerndict.display import (
@@ -577,6 +578,70 @@ def test_displays_draw_on_given_axes_and_again(display):
         assert shown.ax_ is axes[0]
     shown.plot()
     assert shown.figure_ is not figure
+
+
+def drawn(figure):
+    """Return all numbers and words of a figure."""
+    figure.canvas.draw()
+    found = [image.get_array() for image in figure.findobj(matplotlib.image.AxesImage)]
+    found += [line.get_xydata() for line in figure.findobj(matplotlib.lines.Line2D)]
+    bars = figure.findobj(matplotlib.patches.Rectangle)
+    found += [np.array([bar.get_bbox().bounds for bar in bars])]
+    texts = figure.findobj(matplotlib.text.Text)
+    return found, [text.get_text() for text in texts]
+
+
+def same(one, other):
+    """Assert that two figures show the same."""
+    for a, b in zip(drawn(one)[0], drawn(other)[0], strict=True):
+        np.testing.assert_array_equal(np.ma.filled(a, np.nan), np.ma.filled(b, np.nan))
+    assert drawn(one)[1] == drawn(other)[1]
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("display", CALLS)
+def test_loaded_models_are_drawn_as_those_that_were_saved(display, kind, piped, tmp_path):
+    model = make(kind, "collaborative", incoherence=0.1)
+    model = (make_pipeline(Normalizer(), model) if piped else model).fit(X, y)
+    kerndict.save(model, tmp_path / "model.safetensors")
+    loaded = kerndict.load(tmp_path / "model.safetensors")
+    same(CALLS[display](loaded, None).figure_, CALLS[display](model, None).figure_)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_loaded_models_of_the_residual_rule_are_drawn_or_refused_alike(kind, tmp_path):
+    model = make(kind).fit(X, y)
+    kerndict.save(model, tmp_path / "model.safetensors")
+    loaded = kerndict.load(tmp_path / "model.safetensors")
+    for display in (ResidualDisplay, ExplanationDisplay):
+        same(CALLS[display](loaded, None).figure_, CALLS[display](model, None).figure_)
+    images = [
+        ExplanationDisplay.from_estimator(each, X[0], image_shape=(3, 4)).figure_
+        for each in (loaded, model)
+    ]
+    same(*images)
+    with pytest.raises(ValueError, match="fitted with decision='residual'"):
+        TypicalityDisplay.from_estimator(loaded, X, y)
+
+
+def test_loaded_models_of_precomputed_kernels_are_drawn_from_what_they_are_given(tmp_path):
+    K = rbf_kernel(X, gamma=0.02)
+    model = make(KernelDictionaryClassifier, "collaborative", kernel="precomputed").fit(K, y)
+    kerndict.save(model, tmp_path / "model.safetensors")
+    loaded = kerndict.load(tmp_path / "model.safetensors")
+    for draw in (
+        lambda each: ResidualDisplay.from_estimator(each, K, y),
+        lambda each: CoherenceDisplay.from_estimator(each, K=K),
+        lambda each: AtomsDisplay.from_estimator(each, image_shape=(3, 4), X=X),
+        lambda each: ExplanationDisplay.from_estimator(each, K[0]),
+        lambda each: TypicalityDisplay.from_estimator(each, K, y),
+    ):
+        same(draw(loaded).figure_, draw(model).figure_)
+    with pytest.raises(ValueError, match="give the one given to fit as K="):
+        CoherenceDisplay.from_estimator(loaded)
+    with pytest.raises(ValueError, match="give those behind the kernel matrix as X="):
+        AtomsDisplay.from_estimator(loaded, image_shape=(3, 4))
 
 
 @pytest.mark.parametrize("display", CALLS)
