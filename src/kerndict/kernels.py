@@ -1,7 +1,7 @@
 """Kernel matrices and their diagonals; signals are rows, as in the public API."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,15 @@ class Kernel:
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K (len(X), len(Z)) in the precision of X."""
+        rows = self.centred(X)
+        return self.between(rows, rows if Z is X else self.centred(Z))
+
+    def centred(self, X: NDArray) -> NDArray:
+        """Return rows less the shift, as :meth:`between` takes them; X itself without one."""
+        return X if self.shift is None else X - self.shift
+
+    def between(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return K of rows that were centred before, as those of a model are, once."""
         if callable(self.name):
             K = np.asarray(self.name(X, Z))
             if K.shape != (len(X), len(Z)):
@@ -64,14 +73,12 @@ class Kernel:
         K is symmetric: what lies above its diagonal blocks is copied from below.  Columns are
         computed many at a time, whatever the sizes.
         """
-        if self.shift is not None:
-            X = X - self.shift
-        centred = replace(self, shift=None)
+        X = self.centred(X)
         ends = np.cumsum(sizes)
         starts = ends - sizes
         panels: list[NDArray] = []
         for start, end in _wide(starts, ends):
-            strip = centred.matrix(X[start:], X[start:end])
+            strip = self.between(X[start:], X[start:end])
             if self.name == "rbf":
                 np.fill_diagonal(strip, 1)
             for a, b in zip(starts, ends, strict=True):
@@ -85,10 +92,6 @@ class Kernel:
 
     def _rbf(self, X: NDArray, Z: NDArray) -> NDArray:
         # exp(-|x - z|^2 / 2 sigma^2) = exp((x'z - |x|^2 / 2 - |z|^2 / 2) / sigma^2)
-        same = X is Z
-        if self.shift is not None:
-            X = X - self.shift
-            Z = X if same else Z - self.shift
         with np.errstate(over="ignore", invalid="ignore"):
             K = X @ Z.T
             K -= _half_squares(X)[:, None]
@@ -96,7 +99,7 @@ class Kernel:
             np.minimum(K, 0, out=K)
             K *= X.dtype.type(1 / self.sigma / self.sigma)
             np.exp(K, out=K)
-        if same:
+        if X is Z:
             np.fill_diagonal(K, 1)
         return K
 

@@ -30,15 +30,41 @@ def data(n, m, n_classes, seed=0):
     return rng.standard_normal((n_classes, m))[y] + rng.standard_normal((n, m)), y
 
 
+@pytest.mark.parametrize("n_jobs", [1, 4])
 @pytest.mark.parametrize("decision", ["residual", "collaborative"])
 @pytest.mark.parametrize("classifier", [DictionaryClassifier, KernelDictionaryClassifier])
-def test_prediction_stays_within_the_working_memory_at_200_000_rows(classifier, decision):
+def test_prediction_stays_within_the_working_memory_at_200_000_rows(classifier, decision, n_jobs):
     X, y = data(240, 8, 6)
-    model = classifier(10, 3, decision=decision, ridge=0.1, random_state=0).fit(X, y)
+    options = {"ridge": 0.1, "random_state": 0, "n_jobs": n_jobs}
+    model = classifier(10, 3, decision=decision, **options).fit(X, y)
     many = data(200_000, 8, 6, seed=1)[0]
     model.predict(many[:10])  # compiled by now
     labels = 8 * len(many)
     with sklearn.config_context(working_memory=4), peak(4 * MIB + 2 * labels + MIB):
+        model.predict(many)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_far_from_the_origin_take_no_more(n_jobs, dtype):
+    X, y = data(200, 2000, 4)
+    model = KernelDictionaryClassifier(10, 3, decision="residual", sigma=50.0, n_jobs=n_jobs)
+    model.fit((X + 1e5).astype(dtype), y)
+    assert model._kernel.shift is not None
+    many = (data(1000, 2000, 4, seed=1)[0] + 1e5).astype(dtype)
+    model.predict(many[:10])
+    with sklearn.config_context(working_memory=4), peak(5 * MIB):
+        model.predict(many)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_many_atoms_and_nonzeros_take_no_more(n_jobs):
+    X, y = data(600, 20, 2)
+    options = {"sigma": 3.0, "n_iter": 0, "decision": "residual", "init": "samples"}
+    model = KernelDictionaryClassifier(300, 150, **options, n_jobs=n_jobs).fit(X, y)
+    many = data(4000, 20, 2, seed=1)[0]
+    model.predict(many[:10])
+    with sklearn.config_context(working_memory=8), peak(9 * MIB):
         model.predict(many)
 
 
@@ -65,6 +91,16 @@ def test_fit_holds_one_kernel_matrix(incoherence):
     matrix = 8 * len(X) ** 2
     strip = 8 * len(X) * 400
     with peak(matrix + 3 * strip):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_few_large_classes_come_on_top_of_the_kernel_matrix(n_classes):
+    X, y = data(1000, 20, n_classes)
+    options = {"decision": "residual", "sigma": 5.0, "incoherence": 0.1, "n_iter": 1}
+    model = KernelDictionaryClassifier(10, 3, **options)
+    model.fit(X[:200], y[:200])
+    with peak(8 * len(X) ** 2 * (1 + 7 / n_classes)):
         model.fit(X, y)
 
 

@@ -3,7 +3,8 @@ import pytest
 from conftest import close, unit
 
 from kerndict.core import incoherence
-from kerndict.core.incoherence import OuterSum, krylov_eigenbasis
+from kerndict.core.incoherence import OuterSum, krylov_eigenbasis, orthonormal
+from kerndict.core.linear import LinearProblem
 
 
 def dictionaries(m, n, n_classes, seed=0):
@@ -50,6 +51,17 @@ def test_orthogonal_dictionaries_have_no_coherence():
     assert 0 <= OuterSum([Q[:, :4], Q[:, 4:8], Q[:, 8:]]).coherence() < 1e-12
 
 
+@pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-6, 1e-3])
+def test_orthonormal_columns_of_columns_that_are_nearly_equal(distance):
+    rng = np.random.default_rng(0)
+    W = unit(rng.standard_normal((40, 6)))
+    W = np.hstack([W, W + distance * rng.standard_normal((40, 6))])
+    Q = orthonormal(W)
+    assert Q.shape[1] == (12 if distance > 1e-7 else 6)
+    close(Q.T @ Q, np.eye(Q.shape[1]), 1e-14)
+    close(Q @ (Q.T @ W), W, 1e-7)
+
+
 def krylov_case(m, gamma):
     """Return what the linear problem hands to the Krylov space, and P."""
     rng = np.random.default_rng(0)
@@ -61,8 +73,7 @@ def krylov_case(m, gamma):
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 1e-4])
-def test_krylov_atoms_solve_the_whole_system(gamma, monkeypatch):
-    monkeypatch.setattr(incoherence, "SMALL", 0)
+def test_krylov_atoms_solve_the_whole_system(gamma):
     P, W, right, energies, gamma = krylov_case(300, gamma)
     B, values = krylov_eigenbasis(lambda V: P @ V, W, right, energies, gamma)
     assert B.shape[1] <= 90
@@ -77,8 +88,7 @@ def test_krylov_atoms_solve_the_whole_system(gamma, monkeypatch):
     close(v, np.transpose(full), 1e-5)
 
 
-def test_krylov_space_is_as_deep_as_the_residual_asks(monkeypatch):
-    monkeypatch.setattr(incoherence, "SMALL", 0)
+def test_krylov_space_is_as_deep_as_the_residual_asks():
     sizes = []
     for gamma in (1e-12, 1e-6, 1.0):
         P, *rest = krylov_case(300, gamma)
@@ -87,8 +97,7 @@ def test_krylov_space_is_as_deep_as_the_residual_asks(monkeypatch):
 
 
 @pytest.mark.parametrize("gamma", [1.0, 100.0])
-def test_shallow_krylov_space_still_does_not_raise_the_objective(gamma, monkeypatch):
-    monkeypatch.setattr(incoherence, "SMALL", 0)
+def test_shallow_krylov_space_still_does_not_raise_the_objective(gamma):
     P, W, right, energies, gamma = krylov_case(300, gamma)
     B, values = krylov_eigenbasis(lambda V: P @ V, W, right, energies, gamma)
     v = B @ ((B.T @ right) / (energies + 2 * gamma * values[:, None]))
@@ -105,6 +114,11 @@ def test_shallow_krylov_space_still_does_not_raise_the_objective(gamma, monkeypa
 
 
 def test_small_spaces_are_decomposed_whole():
-    P, W, right, energies, gamma = krylov_case(50, 10.0)
-    B, values = krylov_eigenbasis(lambda V: P @ V, W, right, energies, gamma)
-    close(B * values @ B.T, P)
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 30):  # S as a product, S as a matrix
+        problem = LinearProblem([rng.standard_normal((50, 9)) for _ in range(n_classes)], True)
+        for i in range(n_classes):
+            problem.start(i, rng.standard_normal((50, 3)))
+        D_bar = np.hstack(problem.atoms[1:])
+        B, values = problem.eigenbasis(0, np.ones((50, 1)), np.ones(1), 10.0)
+        close(B * values @ B.T, D_bar @ D_bar.T)

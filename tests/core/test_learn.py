@@ -4,7 +4,7 @@ import pytest
 from conftest import close, panels, toy, unit
 
 import kerndict.core.learn as learning
-from kerndict.core import incoherence
+from kerndict.core import linear
 from kerndict.core.kernel import KernelProblem
 from kerndict.core.learn import learn
 from kerndict.core.linear import LinearProblem
@@ -71,6 +71,22 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
     close(terms, expected[2], 1e-8)
 
 
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+def test_more_atoms_than_samples_equal_the_textbook(gamma):
+    Y = signals(per_class=5)
+    K = kernel_matrix(Y, "rbf")
+    problem = KernelProblem(panels(K, [5] * 3))
+    start_from_gaussian(problem, [9] * 3, np.random.RandomState(1))
+    start = [problem.dictionary(i).copy() for i in range(3)]
+    A, X, terms = run(problem, gamma, exact=False)
+    parts = [np.split(rows, 3, axis=1) for rows in np.split(K, 3)]
+    expected = oracles.ikdl(parts, start, S, gamma, N_ITER, False, False, np.random.RandomState(0))
+    for i in range(3):
+        close(A[i], expected[0][i], 1e-7)
+        close(X[i], expected[1][i], 1e-7)
+    close(terms, expected[2], 1e-8)
+
+
 @pytest.mark.parametrize("gamma", [0.0, 0.5])
 def test_linear_kernel_equals_linear_when_classes_span_the_features(gamma):
     Y = signals(per_class=12, n_features=6)
@@ -127,7 +143,7 @@ def guarded(monkeypatch):
 @pytest.mark.parametrize("gamma", [0.0, 0.01, 0.1, 1.0, 10.0])
 @pytest.mark.parametrize("name", ["none", "rbf", "poly", "linear"])
 def test_exact_updates_never_raise_an_atoms_objective(name, gamma, start, guarded, monkeypatch):
-    monkeypatch.setattr(incoherence, "SMALL", 20)  # the Krylov space, too
+    monkeypatch.setattr(linear, "SMALL", 20)  # the Krylov space, too
     Y = signals(n_classes=4, per_class=10, n_features=90 if name == "none" else 20)
     if name == "none":
         problem = LinearProblem(Y, incoherent=gamma > 0)

@@ -56,6 +56,63 @@ def test_whitened_penalty_and_coherence_are_those_of_the_kernel(K):
     assert np.isclose(problem.coherence(), total, rtol=1e-10)
 
 
+def test_the_gram_matrix_of_all_atoms_is_that_of_the_kernel(K):
+    problem = kernel_problem(K, SIZES)
+    A = np.zeros((sum(SIZES), 12))
+    ends = np.cumsum(SIZES)
+    for i, (size, end) in enumerate(zip(SIZES, ends, strict=True)):
+        A[end - size : end, 4 * i : 4 * i + 4] = problem.dictionary(i)
+    close(problem.full_gram(), A.T @ K @ A)
+
+
+def test_the_gram_matrix_of_all_atoms():
+    rng = np.random.default_rng(0)
+    problem = LinearProblem([rng.standard_normal((9, 5)) for _ in range(3)], incoherent=True)
+    for i in range(3):
+        problem.start(i, rng.standard_normal((9, i + 2)))
+    D = np.hstack(problem.atoms)
+    close(problem.full_gram(), D.T @ D)
+
+
+def test_the_mean_penalty_is_that_on_the_span_of_the_signals(K):
+    problem = kernel_problem(K, SIZES)
+    parts = blocks(K, SIZES)
+    for i in range(3):
+        w, V = np.linalg.eigh(parts[i][i])
+        kept = w > 1e-9 * w.max()
+        T = V[:, kept] / np.sqrt(w[kept])  # orthonormal in feature space
+        others = [problem.dictionary(k).T @ parts[k][i] @ T for k in range(3) if k != i]
+        expected = sum(np.linalg.norm(part) ** 2 for part in others) / kept.sum()
+        assert np.isclose(problem.mean_penalty(i), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("m", [20, 200])
+def test_the_mean_penalty_of_linear_classes(m):
+    rng = np.random.default_rng(0)
+    Y = [rng.standard_normal((m, 5)) @ np.diag([1, 1, 1, 1, 0]) + 1e-3 for _ in range(3)]
+    problem = LinearProblem(Y, incoherent=True)
+    for i in range(3):
+        problem.start(i, rng.standard_normal((m, 4)))
+    for i in range(3):
+        Q = np.linalg.qr(Y[i])[0]
+        D_bar = np.hstack([problem.atoms[k] for k in range(3) if k != i])
+        expected = np.linalg.norm(D_bar.T @ Q) ** 2 / Q.shape[1]
+        assert np.isclose(problem.mean_penalty(i), expected, rtol=1e-9)
+
+
+def test_a_new_start_is_a_new_sum():
+    rng = np.random.default_rng(0)
+    problem = LinearProblem([rng.standard_normal((9, 5)) for _ in range(3)], incoherent=True)
+    for _ in range(2):
+        for i in range(3):
+            problem.start(i, rng.standard_normal((9, 4)))
+        D = problem.atoms
+        expected = sum(
+            np.linalg.norm(D[i].T @ D[k]) ** 2 for i in range(3) for k in range(3) if i != k
+        )
+        assert np.isclose(problem.coherence(), expected, rtol=1e-12)
+
+
 def test_atoms_have_unit_norm_in_the_metric_and_come_back(K):
     problem = kernel_problem(K, SIZES)
     for i, row in enumerate(blocks(K, SIZES)):

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
+from kerndict._threads import single_blas_thread
 from kerndict._validation import (
     check_atoms,
     check_choice,
@@ -146,7 +146,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         rng = check_random_state(self.random_state)
         # One thread: products of the size of a class would only wait for a second one, and
         # what is learned must not depend on how many the machine has.
-        with threadpool_limits(1, "blas"):
+        with single_blas_thread():
             problem, fitted = self._make_problem(X, order, sizes, rng)
             n_atoms, sparsity = self._sizes(sizes)
             self._start(problem, n_atoms, rng)
@@ -161,16 +161,15 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             with progress.learning():
                 codes, trace = self._learn(problem, fitted, rng, progress)
 
-        for name in ("sigma_", "ridge_", "rule_weights_", "rule_offsets_"):
-            self.__dict__.pop(name, None)  # of another kernel or rule
-        self._keep(problem, fitted, codes, trace)
-        if collaborative or self._in_fold:
-            G = problem.full_gram()
-            del problem, fitted  # and with them the kernel matrix
-            if self._in_fold:
-                self._gram = G
-            else:
-                with threadpool_limits(1, "blas"):
+            for name in ("sigma_", "ridge_", "rule_weights_", "rule_offsets_"):
+                self.__dict__.pop(name, None)  # of another kernel or rule
+            self._keep(problem, fitted, codes, trace)
+            if collaborative or self._in_fold:
+                G = problem.full_gram()
+                del problem, fitted  # and with them the kernel matrix
+                if self._in_fold:
+                    self._gram = G
+                else:
                     self._fit_rule(X, labels, G, rng, progress)
         progress.done()
         return self

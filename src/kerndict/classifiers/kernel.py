@@ -266,6 +266,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         ]
         grams = (problem.gram(i, A) for i, A in enumerate(self.dual_dictionaries_))
         self._grams = [G.astype(problem.dtype) for G in grams]
+        self._centre()
+
+    def _centre(self) -> None:
+        """Keep the training rows as the kernel takes them."""
+        self._centred = None if self.X_fit_ is None else self._kernel.centred(self.X_fit_)
 
     def _check_rows(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
@@ -279,7 +284,10 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
         precomputed = self.X_fit_ is None
-        K = X[:, self.fit_indices_] if precomputed else self._kernel.matrix(X, self.X_fit_)
+        if precomputed:
+            K = X[:, self.fit_indices_]
+        else:
+            K = self._kernel.between(self._kernel.centred(X), self._centred)
         start = 0
         for A, G in zip(self.dual_dictionaries_, self._grams, strict=True):
             yield K[:, start : start + len(A)], A, G
@@ -288,6 +296,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def _row_bytes(self) -> int:
         copies = 2 if callable(self._kernel.name) else 1
         entries = copies * len(self.fit_indices_) + self._row_entries()
+        if self._kernel.shift is not None:
+            entries += self.n_features_in_
         return self._dtype.itemsize * entries
 
     def _known_diagonal(self, X: NDArray) -> NDArray | None:

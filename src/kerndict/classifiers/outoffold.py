@@ -89,8 +89,8 @@ def choose_rule(
         paths.append([tuple(f.astype(np.float32) for f in features) for features in path])
         alone.append(own_feature(B, own_inverses(model._grams), diagonal))
         truths.append(labels[test][kept])
-    if not sum(map(len, truths)):  # one sample per class: nothing can be held out
-        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(len(labels)), np.empty(0))
+    if not sum(map(len, truths)):  # one sample per class, or no energy: nothing can be held out
+        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(labels.max() + 1), np.empty(0))
     truth, third = np.concatenate(truths), np.vstack(alone)
     start = None
     best = np.inf

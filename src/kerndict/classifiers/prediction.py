@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils import gen_batches
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
+from kerndict._threads import single_blas_thread
 from kerndict._validation import check_count
 from kerndict.classifiers.explanation import Explanation, explain
 from kerndict.classifiers.summary import visual_block
 from kerndict.core.collaborative import CollaborativeRule
 from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
+from kerndict.core.workspace import plan
 
 _CHUNK_ROWS = 2048
 
@@ -90,13 +92,19 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         """Return a function of chunks of rows within the working memory, chunks in threads."""
         threads = effective_n_jobs(self.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
-        memory = get_config()["working_memory"] * 2**20
-        fitting = int(memory // (threads * self._row_bytes()))
-        most = max(1, min(fitting, _CHUNK_ROWS))
+        memory = get_config()["working_memory"] * 2**20 / threads - self._pursuit_bytes()
+        most = max(1, min(int(memory // self._row_bytes()), _CHUNK_ROWS))
         chunks = threads * -(-n_rows // (most * threads))  # every thread gets as many
-        rows = max(1, -(-n_rows // max(1, chunks)))
-        with threadpool_limits(1 if threads > 1 else None, "blas"):
-            return parallel(delayed(function)(part) for part in gen_batches(n_rows, rows))
+        with single_blas_thread() if threads > 1 else nullcontext():
+            return parallel(
+                delayed(function)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
+            )
+
+    def _pursuit_bytes(self) -> int:
+        """Return the memory that a pursuit takes, whatever the number of rows."""
+        shapes = set(zip(self.n_atoms_.tolist(), self._sparsity.tolist(), strict=True))
+        sizes = [plan(n, min(n, s), self._dtype)[1] for n, s in shapes]
+        return self._dtype.itemsize * max(sizes)
 
     def _energies(self, X: NDArray) -> NDArray:
         """Return k(y, y) minus the squared residual of every row over every class."""

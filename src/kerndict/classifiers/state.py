@@ -100,6 +100,7 @@ def _restore_kernel(model: Any, values: Mapping[str, Any], name: str | None) -> 
     )
     if name == "rbf":
         model.sigma_ = model._kernel.sigma
+    model._centre()
 
 
 def _rule(model: Any, values: Mapping[str, Any]) -> CollaborativeRule | None:

@@ -12,8 +12,6 @@ from scipy.linalg.blas import dsymm, dsyrk
 
 #: Dictionaries that a product with S takes at once.
 GROUP = 8
-#: Features up to which the whole space costs no more than a Krylov space.
-SMALL = 600
 #: Relative residual of (12) at which the Krylov space is deep enough.
 RESIDUAL = 1e-6
 #: Blocks beyond the first, at most.
@@ -67,6 +65,12 @@ class OuterSum:
         if self._S is not None:
             return dsymm(1.0, self._S, W, lower=1) - self._D[i] @ (self._D[i].T @ W)
         return sum(d @ (d.T @ W) for k, d in enumerate(self._D) if k != i)
+
+    def lower(self, i: int) -> NDArray:
+        """Return the lower triangle of P for class i; what is above it means nothing."""
+        self._settle()
+        own = self._D[i] @ self._D[i].T
+        return (sum(d @ d.T for d in self._D) if self._S is None else self._S) - own
 
     def pull(self, i: int) -> NDArray:
         """Return P D_i for class i."""
@@ -124,11 +128,6 @@ def krylov_eigenbasis(
     right, energies : (m, n) and (n,), ``F x`` and ``|x|^2`` of the atoms in use
     gamma : float
     """
-    m = len(W)
-    if m <= max(SMALL, 2 * W.shape[1]):
-        values, B = np.linalg.eigh(penalty(np.eye(m)))
-        return B, np.maximum(values, 0)
-
     block = basis = orthonormal(W)
     T = np.empty((0, 0))
     for depth in range(MAX_DEPTH + 1):

@@ -44,12 +44,11 @@ class KernelProblem(Problem):
             for panel, size, end in zip(panels, sizes, ends, strict=True)
         ]
         self._largest = max(float(np.abs(np.diagonal(K)).max()) for K in self._own)
-        self.signals, self.stretch, self._unwhiten = [], [], []
+        self.signals, self.stretch = [], []
         for i in range(len(sizes)):
             w, V = self._decompose(i)
             self.signals.append(np.asfortranarray(np.sqrt(w)[:, None] * V.T))
             self.stretch.append(w)
-            self._unwhiten.append(V / np.sqrt(w))
         self._angles = self._whiten(panels)
         self.atoms = [np.empty((0, 0))] * len(sizes)
         self._duals: list[NDArray | None] = [None] * len(sizes)
@@ -78,10 +77,11 @@ class KernelProblem(Problem):
 
     def _whiten(self, panels: list[NDArray]) -> list[NDArray]:
         """Turn the blocks K_li into ``Q_l'Q_i``, the angles between whitened classes."""
-        left = BlockDiagonal([T.T for T in self._unwhiten], self.dtype)
+        pairs = zip(self.signals, self.stretch, strict=True)
+        left = BlockDiagonal([R / w[:, None] for R, w in pairs], self.dtype)
         angles = []
-        for T in self._unwhiten:
-            angles.append(left.times(panels.pop(0) @ T.astype(self.dtype, copy=False)))
+        for i in range(len(panels)):
+            angles.append(left.times(panels.pop(0) @ left.block(i).T))
         return angles
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
@@ -111,7 +111,9 @@ class KernelProblem(Problem):
 
     def dictionary(self, i: int) -> NDArray:
         dual = self._duals[i]
-        return self._unwhiten[i] @ self.atoms[i] if dual is None else dual
+        if dual is not None:
+            return dual
+        return self.signals[i].T @ (self.atoms[i] / self.stretch[i][:, None])
 
     def draw(self, i: int, count: int, rng: np.random.RandomState) -> NDArray:
         R = self.signals[i]

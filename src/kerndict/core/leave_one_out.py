@@ -46,7 +46,7 @@ def leave_one_out_loss(K: NDArray, sizes: Sequence[int], ridges: Sequence[float]
         codes = leave_one_out_codes(K, ridge)[counted]
         features = rule_features(codes, K[counted], blocks, np.diagonal(K)[counted])
         weights, offsets, loss = fit_weights(features, labels[counted], start)
-        if loss > best:
+        if not loss <= best:  # nor where it is NaN
             break
         best, start = loss, np.r_[weights, offsets]  # neighbours have similar ones
     return best

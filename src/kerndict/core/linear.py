@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from kerndict.core.incoherence import OuterSum, krylov_eigenbasis, orthonormal
 from kerndict.core.problem import Problem, normalise, numerical_rank
 
+#: Features up to which P is decomposed whole, which solves (12) to rounding.  A Krylov space would
+#: cost less from about five times its columns on.
+SMALL = 600
+
 
 class LinearProblem(Problem):
     """IDL: the signals as they are.
@@ -28,6 +32,7 @@ class LinearProblem(Problem):
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
         self.atoms[i], norms = normalise(atoms)
+        self._sum = None
         return norms
 
     def n_rows(self, i: int) -> int:
@@ -61,6 +66,9 @@ class LinearProblem(Problem):
         self, i: int, right: NDArray, energies: NDArray, gamma: float
     ) -> tuple[NDArray, NDArray]:
         W = np.hstack([normalise(self.signals[i])[0], self.atoms[i]])
+        if len(W) <= max(SMALL, 2 * W.shape[1]):
+            values, B = np.linalg.eigh(self._running().lower(i))  # UPLO="L"
+            return B, np.maximum(values, 0)
         return krylov_eigenbasis(lambda V: self.penalty(i, V), W, right, energies, gamma)
 
     def coherence(self) -> float:

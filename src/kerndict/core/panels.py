@@ -17,7 +17,8 @@ from kerndict.core.vectors import BYTES, at, fma, load, spread, store
 #: Up to so many columns, products with their own transpose are left to :func:`_square`: BLAS
 #: is made for wider ones, and reaches half of the processor's speed here.
 NARROW = 64
-#: The tile of such a product that stays in registers: rows, and numbers in its two vectors.
+#: The tile of such a product that stays in the 32 registers of AVX-512: rows, and numbers in its
+#: two vectors.  With fewer registers it is right, and slower.
 _HEIGHT, _WIDTH = 8, 2 * BYTES // 8
 
 
@@ -32,15 +33,20 @@ class BlockDiagonal:
 
     def __init__(self, blocks: Sequence[NDArray], dtype: np.dtype) -> None:
         self._dtype = dtype
-        self._heights = np.array([len(F) for F in blocks])
-        self._widths = np.array([F.shape[1] for F in blocks])
+        self._heights, self._widths = np.array([F.shape for F in blocks]).T.copy()
         self._ends = np.cumsum(self._heights * self._widths)
-        self._flat = np.concatenate([np.ravel(F) for F in blocks]).astype(dtype)
+        self._flat = np.empty(self._ends[-1], dtype)
+        for i, F in enumerate(blocks):
+            self.replace(i, F)
+
+    def block(self, i: int) -> NDArray:
+        """Return block i, which may be written to."""
+        shape = self._heights[i], self._widths[i]
+        return self._flat[self._ends[i] - shape[0] * shape[1] : self._ends[i]].reshape(shape)
 
     def replace(self, i: int, F: NDArray) -> None:
         """Let F take the place of block i, which has its shape."""
-        size = self._heights[i] * self._widths[i]
-        self._flat[self._ends[i] - size : self._ends[i]] = np.ravel(F)
+        self.block(i)[:] = F
 
     def times(self, panel: NDArray, first: int = 0, last: int | None = None) -> NDArray:
         """Return blocks ``first`` to ``last`` (not included) times their rows of the panel.
@@ -74,7 +80,10 @@ class BlockDiagonal:
 
 @njit(**ORDERED)
 def _square(M, P):  # type: ignore[no-untyped-def]
-    """Write ``M'M`` to P, whose sides are rounded up: tiles below the diagonal, then the rest."""
+    """Write ``M'M`` to P, whose sides are rounded up: tiles below the diagonal, then the rest.
+
+    The last tile reads past the columns of M: ``_WIDTH`` numbers behind it must be readable.
+    """
     rows, n = M.shape
     for i in range(0, n, _HEIGHT):
         for j in range(0, i + _HEIGHT, _WIDTH):
