@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import numba
 from threadpoolctl import threadpool_limits
 
 from kerndict.paper.environment import environment
@@ -18,12 +17,9 @@ PATIENCE = 30
 
 @contextmanager
 def threads(count):
-    """Hold BLAS, OpenMP and numba to so many threads."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(count, before))
+    """Hold BLAS and OpenMP to so many threads; compiled loops here have one each."""
     with threadpool_limits(count):
         yield
-    numba.set_num_threads(before)
 
 
 def interleaved(functions, repeats=5, progress=None):
