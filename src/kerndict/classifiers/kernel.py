@@ -65,7 +65,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Draws the initial atoms, the rows behind `sigma_` and, with
         ``atom_update="power"``, the replacements of unused atoms.
     n_jobs : int or None, default=None
-        Threads in prediction; the result does not depend on it.
+        Threads in prediction; the result does not depend on it, but for rounding.
     verbose : int, default=0
         Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
