@@ -13,6 +13,8 @@ from kerndict.paper.environment import environment
 
 RESULTS = Path(__file__).parent / "results"
 PATIENCE = 30
+#: Seconds after which the threads of a BLAS have stopped spinning for more work.
+PAUSE = 0.2
 
 
 @contextmanager
@@ -57,6 +59,7 @@ def interleaved(functions, repeats=5, progress=None):
 
 
 def _timed(function):
+    time.sleep(PAUSE)
     wall, cpu = time.perf_counter(), time.process_time()
     function()
     return time.perf_counter() - wall, time.process_time() - cpu

@@ -31,7 +31,8 @@ def _check_names(table: Table, wanted: Iterable[str | None]) -> None:
     if table.number is not None and names.isdisjoint(table.columns):
         raise ValueError(
             f"{table.name} has no header: its first line holds {table.number}, and no column that "
-            "was asked for. Begin with a line that names the columns."
+            "was asked for. Begin with a line that names the columns; if it does, give --label by "
+            "name."
         )
     if not table.columns:
         raise ValueError(f"{table.name} has no columns.")
