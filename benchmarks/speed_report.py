@@ -146,8 +146,8 @@ def main():
     (DOCS / "images").mkdir(exist_ok=True)
     speed, sizes = read("fit_predict"), read("scaling")
     parts = [
-        f"On one {speed['machine']}; medians of interleaved repeats. What takes more than half a "
-        "minute (some fits of peers) ran once.\n"
+        f"On one {speed['machine']}; medians of interleaved repeats. What takes more than "
+        "half a minute (two of the peers) ran once.\n"
     ]
     parts.append(omp(read("omp")["results"]))
     results = speed["results"]
