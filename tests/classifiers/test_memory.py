@@ -1,8 +1,10 @@
 """Memory: prediction within the working memory, fit within one kernel matrix and little else."""
 
+import copy
 import tracemalloc
 from contextlib import contextmanager
 
+import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -55,6 +57,26 @@ def test_rows_far_from_the_origin_take_no_more(n_jobs, dtype):
     model.predict(many[:10])
     with sklearn.config_context(working_memory=4), peak(5 * MIB):
         model.predict(many)
+
+
+def test_copies_and_files_hold_the_training_rows_once(tmp_path):
+    X, y = data(200, 500, 4)
+    for far in (0, 1e5):
+        model = KernelDictionaryClassifier(5, 2, decision="residual", sigma=50.0).fit(X + far, y)
+        assert (model._centred is not None) == (far > 0)
+        joblib.dump(model, tmp_path / "model")
+        assert (tmp_path / "model").stat().st_size < 1.1 * X.nbytes
+        for same in (joblib.load(tmp_path / "model"), copy.deepcopy(model)):
+            np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
+
+
+def test_without_pursuits_nothing_is_kept_for_them():
+    X, y = data(600, 20, 2)
+    model = KernelDictionaryClassifier(300, 150, sigma=3.0, n_iter=0, ridge=0.1).fit(X, y)
+    with sklearn.config_context(working_memory=2 * model._pursuit_bytes() / MIB):
+        few = model._map_chunks(lambda rows: rows, 2000, pursues=True)
+        many = model._map_chunks(lambda rows: rows, 2000)
+    assert len(many) < len(few) < 2000
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -68,7 +68,16 @@ def test_the_index_of_a_data_frame_is_no_feature(flowers, tmp_path, capsys):
     assert [int(row["plant"]) for row in found] == frame.index.tolist()
 
 
-@pytest.mark.parametrize("header", [["400.5", "401", "401.5", "402"], ["0_0", "0_1", "1_0", "1_1"]])
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["400.5", "401", "401.5", "402"],
+        ["400", "401", "402", "403"],
+        ["0", "2", "3", "5"],
+        ["3", "1", "0", "2"],
+        ["0_0", "0_1", "1_0", "1_1"],
+    ],
+)
 def test_names_may_look_like_numbers(header, flowers, tmp_path, capsys):
     train = write(tmp_path / "train.csv", ROWS[::2], [*header, "kind"])
     test = write(tmp_path / "test.csv", ROWS[1::2], [*header, "kind"])
@@ -76,6 +85,47 @@ def test_names_may_look_like_numbers(header, flowers, tmp_path, capsys):
     assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == header
     found = evaluated(capsys, tmp_path / "m", test)
     assert found == evaluated(capsys, flowers.model, flowers.test)
+    bare = write(tmp_path / "bare.csv", [row[:4] for row in ROWS[1::2]], header)
+    assert call("predict", tmp_path / "m", bare) == 0
+    given = capsys.readouterr().out
+    assert call("predict", flowers.model, flowers.test) == 0
+    assert given == capsys.readouterr().out
+
+
+def test_a_label_may_be_a_number_that_is_no_index(tmp_path):
+    data = write(tmp_path / "d.csv", ROWS, ["400", "401", "402", "403", "404"])
+    assert call("train", data, "--label", "404", "--out", tmp_path / "m", *SMALL) == 0
+    assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == ["400", "401", "402", "403"]
+
+
+def test_columns_that_nobody_asks_for_may_be_anything(flowers, tmp_path, capsys):
+    header = [*FEATURES, "species", "", "", "note", "note"]
+    data = write(tmp_path / "d.csv", [[*row, "", "", "a", "b"] for row in ROWS[::2]], header)
+    drop = [word for place in (5, 6, 7, 8) for word in ("--drop", place)]
+    assert call("train", data, "--label", "species", "--out", tmp_path / "m", *drop, *SMALL) == 0
+    assert (tmp_path / "m").read_bytes() == flowers.model.read_bytes()
+    assert call("predict", flowers.model, data) == 0
+
+
+def test_delimiters_within_quotes_do_not_count(tmp_path):
+    header = ["a, b, c", "d", "e", "f", "kind"]
+    data = write(tmp_path / "d.csv", ROWS, header, delimiter=";")
+    text = data.read_text().replace("a, b, c", '"a, b, c, d, e, f"', 1)
+    data.write_text(text)
+    assert call("train", data, "--label", "kind", "--out", tmp_path / "m", *SMALL) == 0
+
+
+def test_a_precomputed_kernel_that_does_not_tell_residuals(tmp_path, capsys):
+    K, codes = X @ X.T, np.unique(y, return_inverse=True)[1]
+    options = {"kernel": "precomputed", "decision": "residual", "random_state": 0}
+    model = kerndict.KernelDictionaryClassifier(5, 2, **options).fit(K, codes)
+    kerndict.save(model, tmp_path / "m")
+    np.savez(tmp_path / "d.npz", X=K, y=codes)
+    assert call("predict", tmp_path / "m", tmp_path / "d.npz") == 0
+    found = records(capsys.readouterr().out)
+    assert [int(row["label"]) for row in found] == model.predict(K).tolist()
+    assert {row["residual"] for row in found} == {""}
+    assert evaluated(capsys, tmp_path / "m", tmp_path / "d.npz")["rows"] == 150
 
 
 def test_true_and_false_are_numbers(tmp_path, capsys):

@@ -54,6 +54,10 @@ def changed(path, line, cell, value):
         (["train", "d.csv", "--out", "m", "--grid", "n_atoms=3,-1"], "n_atoms=-1 is too small"),
         (["train", "d.csv", "--out", "m", "--grid", "kernel=rbf,x"], "'x' is not one of rbf"),
         (
+            ["train", "d.csv", "--out", "m", "--grid", "n_atoms=3", "--n-atoms", "4"],
+            "--grid n_atoms and --n-atoms are both given: leave out one",
+        ),
+        (
             ["train", "d.csv", "--out", "m", "--grid", "n_atoms=3", "--grid", "n-atoms=4"],
             "--grid n_atoms is given twice: write n_atoms=V1,V2",
         ),
@@ -119,6 +123,8 @@ def test_good_rows_before_a_bad_cell_are_written(flowers, tmp_path, capsys):
         ("5.1,3,x\n4.9,3,y\n", "has no header: its first line holds 5.1"),
         ("51,35,x\n49,30,y\n", "has no header: its first line holds 51"),
         ("0,0,0,x\n0,1,0,y\n", "has no header: its first line holds 0"),
+        ("0,1,x\n1,1,y\n", "has no header: its first line holds 0"),
+        ("true,nan,sort\n1,2,x\n", "has no column 'kind'"),
         ("400.5,400.5,kind\n1,2,x\n", "two columns with the name '400.5'"),
         ("a,b,kind\n", "has no rows"),
         ("a,b,sort\n1,2,x\n", "has no column 'kind': it has ['a', 'b', 'sort']"),
@@ -139,6 +145,7 @@ def test_bad_text(text, words, tmp_path, capsys):
     [
         (b"a,b,kind\n1,2,x\n3,4,\xff\n", "not text in UTF-8"),
         (gzip.compress(b"a,b,kind\n" + b"1,2,x\n" * 1000)[:-20], "compressed file is damaged"),
+        (gzip.compress(b"a,b,kind\n1,2,x\n")[:-8] + bytes(8), "compressed file is damaged"),
         (b"\x80\x04K\x01.", "is a pickle, which is never loaded"),
         ("a,b,kind\n".encode("utf-16"), "is text in UTF-16, not UTF-8"),
         (bytes(20), "mat of version 5 or 7.3 (save -v7)"),
@@ -173,6 +180,17 @@ def test_what_is_no_model(flowers, tmp_path, capsys):
 def test_a_model_that_could_not_be_written_is_not_trained(flowers, tmp_path, capsys):
     for out in (tmp_path, tmp_path / "nowhere" / "m", os.devnull):
         fails(capsys, 1, "cannot be written", "train", flowers.train, *GOOD, "--out", out)
+    arguments = [flowers.model, flowers.test, "--out"]
+    for out in (tmp_path, tmp_path / "nowhere" / "labels.csv"):
+        fails(capsys, 1, f"--out {out} cannot be written", "predict", *arguments, out)
+    assert call("predict", *arguments, os.devnull) == 0
+
+
+def test_a_column_that_the_model_needs_is_not_dropped(flowers, capsys):
+    arguments = [flowers.model, flowers.test, "--drop", FEATURES[1]]
+    fails(
+        capsys, 1, "--drop sepal_width: the model was trained on that column", "predict", *arguments
+    )
 
 
 def test_missing_columns_are_named(flowers, tmp_path, capsys):

@@ -159,6 +159,8 @@ def test_closed_streams(flowers, tmp_path):
     assert out.read_bytes() == flowers.model.read_bytes()
     words = "kerndict: standard output is closed: give --out FILE.\n"
     assert shell(["predict", flowers.model, flowers.test, ">&-"]) == (1, words)
+    assert shell(["predict", flowers.model, "nowhere", f"2>&- >{tmp_path / 'labels'}"]) == (1, "")
+    assert (tmp_path / "labels").read_text() == ""
     words = "kerndict: standard input is closed: give the path of a file.\n"
     assert shell(["predict", flowers.model, "-", "<&-"]) == (1, words)
 

@@ -65,7 +65,8 @@ def _kernel_products(model: Any, K: Any) -> Any:
             if model.X_fit_ is None:
                 block = K[np.ix_(order[own], order)]
             else:
-                block = model._kernel.between(model._centred[own], model._centred)
+                rows = model._training_rows()
+                block = model._kernel.between(rows[own], rows)
             product += A[part].T @ block
         pieces = np.split(product, ends[:-1], axis=1)
         yield np.hstack([piece @ B for piece, B in zip(pieces, duals, strict=True)])

@@ -269,8 +269,21 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         self._centre()
 
     def _centre(self) -> None:
-        """Keep the training rows as the kernel takes them."""
-        self._centred = None if self.X_fit_ is None else self._kernel.centred(self.X_fit_)
+        """Keep the training rows less the kernel's shift, where it has one."""
+        shifted = self._kernel.shift is not None and self.X_fit_ is not None
+        self._centred = self._kernel.centred(self.X_fit_) if shifted else None
+
+    def _training_rows(self) -> NDArray:
+        """Return the training rows as the kernel takes them."""
+        return self.X_fit_ if self._centred is None else self._centred
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: item for name, item in super().__getstate__().items() if name != "_centred"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_kernel" in self.__dict__:
+            self._centre()
 
     def _check_rows(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
@@ -287,7 +300,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         if precomputed:
             K = X[:, self.fit_indices_]
         else:
-            K = self._kernel.between(self._kernel.centred(X), self._centred)
+            K = self._kernel.between(self._kernel.centred(X), self._training_rows())
         start = 0
         for A, G in zip(self.dual_dictionaries_, self._grams, strict=True):
             yield K[:, start : start + len(A)], A, G

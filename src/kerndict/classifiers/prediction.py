@@ -84,15 +84,24 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _sk_visual_block_(self) -> Any:
         return visual_block(self)
 
-    def _in_chunks(self, function: Callable[[NDArray], NDArray], X: NDArray) -> NDArray:
-        """Return a function of rows, in chunks."""
-        return np.concatenate(self._map_chunks(lambda rows: function(X[rows]), len(X)))
+    def _in_chunks(
+        self, function: Callable[[NDArray], NDArray], X: NDArray, pursues: bool | None = None
+    ) -> NDArray:
+        """Return a function of rows, in chunks; see :meth:`_map_chunks`."""
+        return np.concatenate(self._map_chunks(lambda rows: function(X[rows]), len(X), pursues))
 
-    def _map_chunks(self, function: Callable[[slice], Any], n_rows: int) -> list:
-        """Return a function of chunks of rows within the working memory, chunks in threads."""
+    def _map_chunks(
+        self, function: Callable[[slice], Any], n_rows: int, pursues: bool | None = None
+    ) -> list:
+        """Return a function of chunks of rows within the working memory, chunks in threads.
+
+        ``pursues`` tells whether it codes the rows by OMP; by default the residual rule does.
+        """
         threads = effective_n_jobs(self.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
-        memory = get_config()["working_memory"] * 2**20 / threads - self._pursuit_bytes()
+        memory = get_config()["working_memory"] * 2**20 / threads
+        if self._rule is None if pursues is None else pursues:
+            memory -= self._pursuit_bytes()
         most = max(1, min(int(memory // self._row_bytes()), _CHUNK_ROWS))
         chunks = threads * -(-n_rows // (most * threads))  # every thread gets as many
         with single_blas_thread() if threads > 1 else nullcontext():
@@ -136,7 +145,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
             Never negative; what is below ``100 eps k(y, y)`` is exactly 0.
         """
         X = self._check_rows(X)
-        return residuals(self._in_chunks(self._energies, X), self._diagonal(X, diagonal))
+        energies = self._in_chunks(self._energies, X, pursues=True)
+        return residuals(energies, self._diagonal(X, diagonal))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the score of each class.

@@ -25,6 +25,8 @@ exit codes: 0 done, 1 the data or the model is at fault, 2 the command line is, 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     options = argparse.Namespace(debug=False, stopped=None)
+    if sys.stderr is None:  # print would take standard output instead
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal lacks
     try:
@@ -43,7 +45,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # Nobody reads on.  What is still buffered must not fail once more at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except UsageError as error:
         _say(f"{options.command}: {error}")

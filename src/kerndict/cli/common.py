@@ -1,10 +1,12 @@
 """What the commands share: usage errors, arguments, plain tables."""
 
 import argparse
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 DATA_HELP = (
@@ -50,6 +52,13 @@ def add_reject(command: argparse.ArgumentParser) -> None:
         help="reject rows whose typicality is below LEVEL: about that share of the rows of known "
         "classes, and of others those that the model can tell from them",
     )
+
+
+def check_out(path: Path) -> None:
+    """Find out before the work that a file could not be written after it."""
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
 
 
 def whole_number(minimum: int) -> Callable[[str], int]:

@@ -12,7 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from kerndict._files import written_whole
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject
+from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject, check_out
 from kerndict.cli.scoring import Scorer
 from kerndict.tables import Batch
 
@@ -58,6 +58,8 @@ def add(commands: argparse._SubParsersAction) -> None:
 def _run(options: argparse.Namespace) -> int:
     if options.unknown is not None and options.reject is None:
         raise UsageError("--unknown needs --reject LEVEL.")
+    if options.out is not None:
+        check_out(options.out)
     scorer = Scorer(options.model, options.reject)
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
@@ -116,7 +118,9 @@ def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[tuple[str, ...]]:
     """Return the cells of all rows; the best class of a rejected row is its runner-up."""
     found = scorer.decide(batch.X)
     names = np.array(scorer.classes, object)
-    top, values = found.top, [[f"{v:.6g}" for v in part.tolist()] for part in found.values.T]
+    top, values = found.top, [[""] * len(found.top)] * 2
+    if found.values is not None:
+        values = [[f"{v:.6g}" for v in part.tolist()] for part in found.values.T]
     columns = [names[top[:, 0]].tolist(), values[0], names[top[:, 1]].tolist(), values[1]]
     if found.typicality is not None:
         for i in np.flatnonzero(found.typicality < scorer.reject).tolist():

@@ -21,11 +21,11 @@ class Decisions:
     """Of some rows: the two best classes and their values, all log-probabilities, typicality.
 
     ``values`` are probabilities, or squared residuals under the residual rule, which has no
-    ``log_proba``.
+    ``log_proba``; None where a precomputed kernel does not tell them.
     """
 
     top: NDArray
-    values: NDArray
+    values: NDArray | None
     log_proba: NDArray | None
     typicality: NDArray | None
 
@@ -67,10 +67,15 @@ class Scorer:
             if scores.ndim == 1:
                 scores = np.column_stack([-scores, scores])
         top = _two_best(scores)
-        values = self.classifier.class_residuals(X) if log_proba is None else np.exp(log_proba)
+        if log_proba is not None:
+            values = np.exp(log_proba)
+        elif self.classifier._known_diagonal(X) is not None:
+            values = self.classifier.class_residuals(X)
+        else:
+            values = None
         return Decisions(
             top,
-            np.take_along_axis(values, top, axis=1),
+            None if values is None else np.take_along_axis(values, top, axis=1),
             log_proba,
             None if self.reject is None else self.classifier.typicality(X),
         )

@@ -35,7 +35,7 @@ class Tally:
 
     def _key(self, label: str) -> Any:
         """Return what labels are compared by: 3, 3.0 and 03 are one number."""
-        if self._numeric:
+        if self._numeric and "_" not in label:
             for kind in (int, float):  # a float would take large integers for one another
                 with suppress(ValueError):
                     return kind(label)
@@ -51,6 +51,7 @@ class Tally:
         np.add.at(self._confusion, (truth[known], winner[known]), 1)
         right = truth == winner
         if found.log_proba is not None:
+            assert found.values is not None
             self._probabilities = True
             self._log_loss -= found.log_proba[known, truth[known]].sum(dtype=np.float64)
             self._add_to_bins(found.values[known, 0], right[known])

@@ -15,7 +15,7 @@ from sklearn.preprocessing import Normalizer
 import kerndict
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, facts
+from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
 from kerndict.cli.parameters import (
     add_parameters,
     given_parameters,
@@ -88,16 +88,18 @@ def _run(options: argparse.Namespace) -> int:
         return classifier if options.no_normalize else make_pipeline(Normalizer(), classifier)
 
     make({})
-    _check_out(options.out)
+    if options.out.exists() and not options.out.is_file():
+        raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    check_out(options.out)
     X, y, names = _read(options)
-    if not options.linear and 8 * len(X) ** 2 > _memory():
-        raise MemoryError(_remedy(options, len(X)))
+    if not options.linear and _kernel_bytes(X) > _memory():
+        raise MemoryError(_remedy(options, X))
     begin = time.perf_counter()
     try:
         chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
         model = make(chosen).fit(X, y)
     except MemoryError as error:
-        raise MemoryError(f"{error} {_remedy(options, len(X))}") from error
+        raise MemoryError(f"{error} {_remedy(options, X)}") from error
     seconds = time.perf_counter() - begin
     if names is not None:
         first = model if options.no_normalize else model[0]
@@ -114,6 +116,9 @@ def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"--grid {name} is given twice: write {name}=V1,V2.")
+            if name in vars(options):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"--grid {name} and {option} are both given: leave out one.")
         return dict(options.grid)
     if not options.search:
         return {}
@@ -121,14 +126,6 @@ def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
     if not ours:
         raise UsageError("nothing is left to --search: say by --grid what to try.")
     return ours
-
-
-def _check_out(path: Path) -> None:
-    """Find out before the work that the model could not be written after it."""
-    folder = Path(os.path.realpath(path)).parent
-    plain = path.is_file() or not path.exists()
-    if not plain or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
 
 
 def _memory() -> float:
@@ -139,10 +136,14 @@ def _memory() -> float:
         return np.inf
 
 
-def _remedy(options: argparse.Namespace, n_rows: int) -> str:
+def _kernel_bytes(X: NDArray) -> int:
+    return X.itemsize * len(X) ** 2
+
+
+def _remedy(options: argparse.Namespace, X: NDArray) -> str:
     if options.linear:
         return "Use fewer rows."
-    size = f"{n_rows} x {n_rows}, {human_bytes(8 * n_rows**2)}"
+    size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: use --linear or fewer rows."
 
 

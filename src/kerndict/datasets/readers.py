@@ -180,7 +180,10 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
     if not np.all(np.isfinite(data)):
         raise ValueError("the features hold NaN or infinity.")
     if labels.dtype.kind not in "iufUSb":
-        raise ValueError(f"the labels have type {labels.dtype}.")
+        raise ValueError(
+            f"the labels have type {labels.dtype}: save them as numbers or plain text, a cell "
+            "array of MATLAB by char(y)."
+        )
     if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
         raise ValueError("the labels are not whole numbers.")
     for name, part in (("labels", labels), ("entries of the mask", train)):

@@ -14,36 +14,47 @@ def find(table: Table, wanted: str) -> int:
     """Return the place of a column given by its name, or else by its index (-1 is the last)."""
     columns = table.columns
     if wanted in columns:
+        _check_single(table, [wanted])
         return columns.index(wanted)
-    width = len(columns) - table.n_index
-    if _is_index(wanted) and -width <= int(wanted) < width:
-        return int(wanted) % width
+    if _is_index(table, wanted):
+        return int(wanted) % (len(columns) - table.n_index)
     raise ValueError(f"{table.name} has no column {wanted!r}: it has {_short.repr(columns)}.")
 
 
-def _is_index(wanted: str) -> bool:
-    return wanted.removeprefix("-").isdecimal()
+def _is_index(table: Table, wanted: str) -> bool:
+    width = len(table.columns) - table.n_index
+    return wanted.removeprefix("-").isdecimal() and -width <= int(wanted) < width
 
 
-def _check_names(table: Table, wanted: Iterable[str | None]) -> None:
-    """Check that columns have names, each its own; a name that is `wanted` shows they are names."""
-    names = {name for name in wanted if name is not None and not _is_index(name)}
-    if table.number is not None and names.isdisjoint(table.columns):
-        raise ValueError(
-            f"{table.name} has no header: its first line holds {table.number}, and no column that "
-            "was asked for. Begin with a line that names the columns; if it does, give --label by "
-            "name."
-        )
+def _check_header(table: Table, wanted: Iterable[str], names: Sequence[str] = ()) -> None:
+    """Check that a table has columns, and that their names are no row of numbers.
+
+    They are names where one of them is wanted that is no index, or where all names that a model
+    knows are among them.
+    """
     if not table.columns:
         raise ValueError(f"{table.name} has no columns.")
-    twice = [name for name, count in Counter(table.columns).items() if count > 1]
-    if twice:
-        raise ValueError(f"{table.name} has two columns with the name {twice[0]!r}: rename one.")
+    if table.number is None or (names and set(names) <= set(table.columns)):
+        return
+    if not any(name in table.columns and not _is_index(table, name) for name in wanted):
+        raise ValueError(
+            f"{table.name} has no header: its first line holds {table.number}, and no column that "
+            "was asked for. Begin with a line that names the columns; if it does, ask for one of "
+            "them by its name."
+        )
+
+
+def _check_single(table: Table, names: Sequence[str]) -> None:
+    """Check that no two columns share one of some names."""
+    counts = Counter(table.columns)
+    for name in names:
+        if counts[name] > 1:
+            raise ValueError(f"{table.name} has two columns with the name {name!r}: rename one.")
 
 
 def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Selection:
     """Return the label, and all columns that are neither it nor dropped as features."""
-    _check_names(table, [label, *drop])
+    _check_header(table, [label, *drop])
     target = find(table, label)
     features = _rest(table, [target, *(find(table, name) for name in drop)])
     if not features:
@@ -51,6 +62,7 @@ def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Select
     for i in features:
         if not table.columns[i]:
             raise ValueError(f"{table.name}: column {i} has no name: name it, or --drop {i}.")
+    _check_single(table, [table.columns[i] for i in features])
     return Selection(features, target)
 
 
@@ -75,7 +87,7 @@ def select_for_model(
     guess_label : whether labels are needed; without `label`, they are the only other column
     drop, copied : columns that are neither features nor labels
     """
-    _check_names(table, [*(names or ()), label, *drop, *copied])
+    _check_header(table, [*([] if label is None else [label]), *drop, *copied], names or ())
     target = None if label is None else find(table, label)
     others = [find(table, name) for name in (*drop, *copied)]
     taken = others if target is None else [*others, target]
@@ -90,6 +102,10 @@ def select_for_model(
             )
     else:
         features = _named(table, names)
+        dropped = set(features) & set(others[: len(drop)])
+        if dropped:
+            name = table.columns[min(dropped)]
+            raise ValueError(f"--drop {name}: the model was trained on that column, and needs it.")
         if guess_label and target is None:
             target = _guessed(table, _rest(table, [*features, *others]))
     return Selection(features, target, others[len(drop) :])
@@ -103,6 +119,7 @@ def _named(table: Table, names: Sequence[str]) -> list[int]:
             f"{table.name} lacks {len(missing)} of the {len(names)} columns that the model was "
             f"trained on: {_short.repr(missing)}. It has {_short.repr(table.columns)}."
         )
+    _check_single(table, names)
     return [places[name] for name in names]
 
 

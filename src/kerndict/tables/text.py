@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from kerndict.tables.batch import Batch, Selection, Table, batch_rows
 
 _DELIMITERS = ",;\t"
+_DIGIT = re.compile(r"\d")
+_QUOTED = re.compile(r'"[^"]*"')
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -37,12 +40,12 @@ class TextTable(Table):
             first = self._text.readline()
             if not first.strip():
                 raise ValueError(f"{name} is empty, or begins with an empty line.")
-            delimiter = max(_DELIMITERS, key=first.count)
+            delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
             lines = chain([first], self._text)
             self._reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
             self.columns = [column.strip() for column in next(self._reader)]
-        numbers = [column for column in self.columns if _is_number(column)]
-        if not _counts(numbers):
+        numbers = [name for name in self.columns if _DIGIT.search(name) and _is_number(name)]
+        if numbers and not _counts(numbers):
             self.number = numbers[0]
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
@@ -139,7 +142,7 @@ def _explained(table: TextTable) -> Iterator[None]:
         raise ValueError(f"{table.where}: not text in UTF-8; give csv in UTF-8.") from error
     except csv.Error as error:
         raise ValueError(f"{table.where}: not csv: {error}.") from error
-    except (EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{table.where}: the compressed file is damaged: {error}") from error
 
 
@@ -164,9 +167,10 @@ def _is_number(text: str) -> bool:
 
 
 def _counts(names: Sequence[str]) -> bool:
-    """Tell whether names count columns, from 0 or 1 on; none do.
+    """Tell whether names count columns, from 0 or 1 on; fewer than three may be a row.
 
-    >>> _counts(["0", "1", "2"]), _counts(["1", "2"]), _counts(["400.5", "401"]), _counts([])
-    (True, True, False, True)
+    >>> _counts(["0", "1", "2"]), _counts(["1", "2", "3"]), _counts(["0", "1"])
+    (True, True, False)
     """
-    return list(names) in [[str(i + first) for i in range(len(names))] for first in (0, 1)]
+    counted = [[str(i + first) for i in range(len(names))] for first in (0, 1)]
+    return len(names) >= 3 and list(names) in counted
