@@ -65,8 +65,8 @@ def _kernel_products(model: Any, K: Any) -> Any:
             if model.X_fit_ is None:
                 block = K[np.ix_(order[own], order)]
             else:
-                rows = model._training_rows()
-                block = model._kernel.between(rows[own], rows)
+                training = model._training_rows()
+                block = model._kernel.between(training[own], training)
             product += A[part].T @ block
         pieces = np.split(product, ends[:-1], axis=1)
         yield np.hstack([piece @ B for piece, B in zip(pieces, duals, strict=True)])
