@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
 import kerndict
 from kerndict.cli.common import UsageError
+from kerndict.core.decide import residuals
 from kerndict.tables import ArrayTable, Batch, open_table, split
 from kerndict.tables.batch import as_text
 from kerndict.tables.columns import select_for_model
@@ -60,19 +62,15 @@ class Scorer:
         """Return the decisions about some rows."""
         for scaler in self._scalers:
             X = scaler.transform(X)
+        scores, log_proba, values = self.classifier._scores(X), None, None
         if self.collaborative:
-            scores = log_proba = self.classifier.predict_log_proba(X)
-        else:
-            scores, log_proba = self.classifier.decision_function(X), None
-            if scores.ndim == 1:
-                scores = np.column_stack([-scores, scores])
-        top = _two_best(scores)
-        if log_proba is not None:
+            log_proba = log_softmax(scores, axis=1)
             values = np.exp(log_proba)
-        elif self.classifier._known_diagonal(X) is not None:
-            values = self.classifier.class_residuals(X)
         else:
-            values = None
+            energies = self.classifier._known_diagonal(self.classifier._check_rows(X))
+            if energies is not None:
+                values = residuals(scores, energies)
+        top = _two_best(scores)
         return Decisions(
             top,
             None if values is None else np.take_along_axis(values, top, axis=1),
