@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,9 @@ settings.load_profile("kerndict")
 
 #: Relative tolerance between two ways to compute the same thing, by precision.
 TOLERANCE = {np.float64: 1e-9, np.float32: 2e-4}
+
+# A shell starts what runs in the background with Ctrl-C ignored, and commands inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
