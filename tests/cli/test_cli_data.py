@@ -115,6 +115,16 @@ def test_delimiters_within_quotes_do_not_count(tmp_path):
     assert call("train", data, "--label", "kind", "--out", tmp_path / "m", *SMALL) == 0
 
 
+def test_a_quote_that_is_not_closed_loses_no_row(flowers, tmp_path, capsys):
+    rows = [[*row[:4], "x"] for row in ROWS[:4]]
+    rows[1][4] = '"x'
+    data = write(tmp_path / "d.csv", rows, [*FEATURES, "note"])
+    data.write_text(data.read_text().replace('"""x"', '"x'))
+    assert call("predict", flowers.model, data) == 1
+    printed = capsys.readouterr()
+    assert "d.csv, from line 3 on: not csv: unexpected end of data" in printed.err
+
+
 def test_a_precomputed_kernel_that_does_not_tell_residuals(tmp_path, capsys):
     K, codes = X @ X.T, np.unique(y, return_inverse=True)[1]
     options = {"kernel": "precomputed", "decision": "residual", "random_state": 0}

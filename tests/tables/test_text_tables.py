@@ -64,6 +64,46 @@ def test_lines_are_counted_through_quoted_line_breaks():
         read(content, Selection([1]))
 
 
+LONG = b"1,2,x\n" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'1,2,x\n1,2,"x\n1,2,x\n', "from line 3 on: not csv: unexpected end of data"),
+        (b'1,2,x\n1,2,"x\n1,2,"y, z"\n', "from line 3 on: not csv: ',' expected after"),
+        (b'1,2,"x"y\n', "from line 2 on: not csv: ',' expected after"),
+        (b'1,2,x\n1,2,"x\n' + LONG, "from line 3 on: not csv: field larger than field limit"),
+        (b'1,2,x\n1,2,"x\n1,2,x\n\n1,2,x"\n1,2,x\n', "line 3: a quote is open until line 6"),
+        (b'1,2,"\n1,2,"\n1,2,x\n', "line 2: a quote is open until line 3"),
+        (b'1,2,x\n1,2,"x\r\n1,2,""\r\n1,2,x"\n', "line 3: a quote is open until line 5"),
+    ],
+)
+def test_no_row_is_lost_to_a_quote(content, words):
+    with pytest.raises(ValueError, match=words):
+        read(b"a,b,note\n" + content, Selection([0, 1]))
+
+
+def test_no_row_is_lost_to_a_quote_in_the_header():
+    with pytest.raises(ValueError, match="line 1: a quote is open until line 3"):
+        TextTable(io.BytesIO(b'a,b,"note\n1,2,x\n1,2,x"\n1,2,x\n'), "data")
+
+
+def test_an_empty_line_is_an_empty_cell_where_there_is_but_one_column():
+    _, (batch,) = read(b"a\n1\n2\n\n\n", Selection([0]))
+    assert batch.X.tolist() == [[1], [2]]
+    with pytest.raises(ValueError, match="data, line 3: column 'a' is empty"):
+        read(b"a\n1\n\n2\n", Selection([0]))
+
+
+def test_cells_may_have_line_breaks():
+    content = b'a,"b\n(cm)",note\n1,2,"one\ntwo, three\n4"\n3,4,"5, ""6"", 7\n8"\n'
+    table, (batch,) = read(content, Selection([0, 1], copied=[2]))
+    assert table.columns == ["a", "b\n(cm)", "note"]
+    assert batch.X.tolist() == [[1, 2], [3, 4]]
+    assert batch.copied == [["one\ntwo, three\n4", '5, "6", 7\n8']]
+
+
 def test_what_cannot_be_read_names_the_place():
     body = b"a,b\n" + b"1,2\n" * 3000
     with pytest.raises(ValueError, match=r"data, from line .* on: not text in UTF-8"):

@@ -19,6 +19,7 @@ from kerndict.tables.batch import Batch, Selection, Table, batch_rows
 _DELIMITERS = ",;\t"
 _DIGIT = re.compile(r"\d")
 _QUOTED = re.compile(r'"[^"]*"')
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -34,6 +35,7 @@ class TextTable(Table):
 
     def __init__(self, stream: BinaryIO, name: str, compressed: bool = False) -> None:
         self.name = name
+        self._line = 0  # the last line of what has been read as whole rows
         opened = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if compressed else stream
         self._text = io.TextIOWrapper(opened, "utf-8-sig", newline="")
         with _explained(self):
@@ -42,16 +44,22 @@ class TextTable(Table):
                 raise ValueError(f"{name} is empty, or begins with an empty line.")
             delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
             lines = chain([first], self._text)
-            self._reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-            self.columns = [column.strip() for column in next(self._reader)]
+            self._delimiter = delimiter
+            self._reader = csv.reader(
+                lines, delimiter=delimiter, skipinitialspace=True, strict=True
+            )
+            header = next(self._reader)
+            self._check_is_one_row(header, len(header), ())
+            self._line = self._reader.line_num
+            self.columns = [column.strip() for column in header]
         numbers = [name for name in self.columns if _DIGIT.search(name) and _is_number(name)]
         if numbers and not _counts(numbers):
             self.number = numbers[0]
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
-        """Yield all rows, once; empty lines are passed over."""
+        """Yield all rows, once; empty lines are passed over, unless they would be a cell."""
         size = batch_rows(len(self.columns))
-        for rows, lines in self._rows(size):
+        for rows, lines in self._rows(size, selection.features):
             X = self._numbers(rows, lines, selection.features)
             labels = None
             if selection.label is not None:
@@ -59,26 +67,53 @@ class TextTable(Table):
             copied = [[row[i] for row in rows] for i in selection.copied]
             yield Batch(X, labels, copied)
 
-    def _rows(self, size: int) -> Iterator[tuple[list[list[str]], list[int]]]:
+    def _rows(
+        self, size: int, features: Sequence[int]
+    ) -> Iterator[tuple[list[list[str]], list[int]]]:
         """Yield rows of cells with the line at which each ends."""
         width = len(self.columns)
         rows: list[list[str]] = []
         lines: list[int] = []
+        empty = 0
         with _explained(self):
             for row in self._reader:
-                if not row:
-                    continue
-                if len(row) != width:
-                    self._fail(
-                        self._reader.line_num, f"{len(row)} cells where the header has {width}."
-                    )
-                rows.append(row)
-                lines.append(self._reader.line_num)
+                line = self._reader.line_num
+                if row:
+                    if width == 1 and empty:
+                        self._fail(empty, f"column {self.columns[0]!r} is empty: fill it in.")
+                    if len(row) != width:
+                        self._fail(line, f"{len(row)} cells where the header has {width}.")
+                    if line > self._line + 1:
+                        self._check_is_one_row(row, width, features)
+                    rows.append(row)
+                    lines.append(line)
+                else:
+                    empty = line
+                self._line = line
                 if len(rows) == size:
                     yield rows, lines
                     rows, lines = [], []
         if rows:
             yield rows, lines
+
+    def _check_is_one_row(self, row: list[str], width: int, features: Sequence[int]) -> None:
+        """Check that a quote which was not closed has not made one row of several.
+
+        Line breaks within quotes are part of a cell, unless the lines are rows by themselves:
+        the first of them and a later one have all cells, with numbers as features.
+        """
+        first, *others = _LINE_BREAK.split(self._delimiter.join(row))
+
+        def is_row(line: str) -> bool:
+            cells = line.split(self._delimiter)
+            return len(cells) == width and all(_is_number(cells[i]) for i in features)
+
+        if is_row(first) and any(map(is_row, others)):
+            self._fail(
+                self._line + 1,
+                f"a quote is open until line {self._reader.line_num}, with whole rows in it: "
+                'close it, or write " as "" within quotes.',
+            )
 
     def _numbers(
         self, rows: list[list[str]], lines: list[int], features: Sequence[int]
@@ -129,8 +164,7 @@ class TextTable(Table):
     @property
     def where(self) -> str:
         """The place that is being read."""
-        line = self._reader.line_num + 1 if hasattr(self, "_reader") else 1
-        return f"{self.name}, from line {line} on"
+        return f"{self.name}, from line {self._line + 1} on"
 
 
 @contextmanager
@@ -141,7 +175,9 @@ def _explained(table: TextTable) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{table.where}: not text in UTF-8; give csv in UTF-8.") from error
     except csv.Error as error:
-        raise ValueError(f"{table.where}: not csv: {error}.") from error
+        raise ValueError(
+            f"{table.where}: not csv: {error}. Is a quote not closed, or not doubled within quotes?"
+        ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{table.where}: the compressed file is damaged: {error}") from error
 
