@@ -3,16 +3,15 @@
 A file is recognised by what it holds, not by its name.  Nothing is ever unpickled.
 """
 
-from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from kerndict.datasets.containers import Found, read_container
+from kerndict.containers import Container, open_container
+from kerndict.datasets.layouts import LAYOUTS, Layout
 
 
 def load_features(path: str | PathLike) -> Bunch:
@@ -47,132 +46,68 @@ def load_features(path: str | PathLike) -> Bunch:
     """
     path = Path(path)
     try:
-        found = read_container(path)
+        container = open_container(path)
     except ValueError as error:
         raise ValueError(f"{path}: {error} {_expected()}") from error
-    return features_in(path, found)
+    try:
+        with container:
+            layout = find_layout(container)
+            return read_features(container, layout, layout.labels, path.name)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
-def features_in(path: Path, found: Found) -> Bunch:
-    """Return the features among what a file holds; see :func:`load_features`."""
-    arrays = {name: item for name, item in found.items() if isinstance(item, np.ndarray)}
-    for names, layout, read in _LAYOUTS:
-        if set(names) <= set(arrays):
-            try:
-                data, labels, train = read(arrays)
-                return _bunch(path, layout, data, labels, train)
-            except (ValueError, TypeError, IndexError) as error:
-                raise ValueError(
-                    f"{path}: the layout is that of {layout}, but {error} {_listed(found)}"
-                ) from error
-    raise ValueError(f"{path}: no known layout. {_listed(found)} {_expected()}")
+def find_layout(container: Container) -> Layout:
+    """Return the first layout whose arrays are all there."""
+    items = container.items
+    present = [layout for layout in LAYOUTS if set(layout.names) <= set(items)]
+    for layout in present:
+        if all(items[name].is_array for name in layout.names):
+            return layout
+    for layout in present:
+        name = next(name for name in layout.names if not items[name].is_array)
+        raise ValueError(
+            f"the layout is that of {layout.title}, but {name} is {items[name].words}: save "
+            f"numbers or plain text, a cell array of MATLAB by char({name}). {_listed(container)}"
+        )
+    raise ValueError(f"no known layout. {_listed(container)} {_expected()}")
 
 
-# ---------------------------------------------------------------------------------- layouts
+def read_features(container: Container, layout: Layout, labels: str | None, name: str) -> Bunch:
+    """Return the features of a layout; see :func:`load_features`.
 
-_Parts = tuple[NDArray, NDArray, NDArray | None]
-
-
-def _ours(arrays: Mapping[str, NDArray]) -> _Parts:
-    X = arrays["X"]
-    if "scale" in arrays:
-        if arrays["scale"].size != 1:
-            raise ValueError(f"scale has shape {arrays['scale'].shape}: it must be one number.")
-        X = X * float(arrays["scale"].item())
-    train = arrays.get("train")
-    if train is not None:
-        train = _flat(train, "train")
-        if train.dtype != bool and not np.isin(train, (0, 1)).all():
-            raise ValueError("train is not a mask of zeros and ones.")
-    return X, _flat(arrays["y"], "y"), train
-
-
-def _two_parts(*names: str) -> Callable[[Mapping[str, NDArray]], _Parts]:
-    """Read a training and a test part with signals as columns."""
-
-    def read(arrays: Mapping[str, NDArray]) -> _Parts:
-        first, labels, second, more = (arrays[name] for name in names)
-        if first.ndim != 2 or second.ndim != 2 or first.shape[0] != second.shape[0]:
-            raise ValueError(
-                f"{names[0]} {first.shape} and {names[2]} {second.shape} must have the same rows."
+    Parameters
+    ----------
+    container : where the arrays are; only those that are needed are read
+    layout : the layout
+    labels : the array to take for the labels; None for labels that are all the same.  It has no
+        meaning for a layout with labels in several arrays
+    name : of the file, for the description
+    """
+    items = container.items
+    optional = [name for name in layout.optional if name in items and items[name].is_array]
+    wanted = [name for name in (*layout.names, *optional) if name != layout.labels]
+    try:
+        arrays = {name: container.read(name) for name in wanted}
+        if layout.labels is not None:
+            features = arrays[layout.features]
+            arrays[layout.labels] = (
+                _same_label(features, layout.axis) if labels is None else container.read(labels)
             )
-        if _one_hot(labels) != _one_hot(more):
-            raise ValueError(f"{names[1]} and {names[3]} encode labels in different ways.")
-        parts = [
-            _labels(labels, first.shape[1], names[1]),
-            _labels(more, second.shape[1], names[3]),
-        ]
-        train = np.arange(first.shape[1] + second.shape[1]) < first.shape[1]
-        return np.hstack([first, second]).T, np.concatenate(parts), train
-
-    return read
+        return _bunch(name, layout, *layout.assemble(arrays))
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"the layout is that of {layout.title}, but {error} {_listed(container)}"
+        ) from error
 
 
-def _lc_ksvd(arrays: Mapping[str, NDArray]) -> _Parts:
-    features = arrays["featureMat"]
-    return features.T, _labels(arrays["labelMat"], features.shape[-1], "labelMat"), None
+def _same_label(features: NDArray, axis: int) -> NDArray:
+    return np.zeros(features.shape[min(axis, features.ndim - 1)] if features.ndim else 1, np.int64)
 
 
-def _dictol(arrays: Mapping[str, NDArray]) -> _Parts:
-    Y, given = arrays["Y"], _flat(arrays["Y_range"], "Y_range")
-    bounds = given.astype(np.int64)
-    whole = (bounds == given).all() and len(bounds) > 1
-    if not whole or bounds[0] != 0 or bounds[-1] != Y.shape[-1] or (np.diff(bounds) <= 0).any():
-        raise ValueError(f"Y_range does not cut the {Y.shape[-1]} columns of Y into classes.")
-    return Y.T, np.repeat(np.arange(1, len(bounds)), np.diff(bounds)), None
-
-
-def _fea_gnd(arrays: Mapping[str, NDArray]) -> _Parts:
-    return arrays["fea"], _flat(arrays["gnd"], "gnd"), None
-
-
-_LAYOUTS: list[tuple[tuple[str, ...], str, Callable[[Mapping[str, NDArray]], _Parts]]] = [
-    (("X", "y"), "kerndict", _ours),
-    (
-        ("x_train", "y_train", "x_test", "y_test"),
-        "a training and a test part",
-        _two_parts("x_train", "y_train", "x_test", "y_test"),
-    ),
-    (("featureMat", "labelMat"), "LC-KSVD", _lc_ksvd),
-    (
-        ("TrData", "TtData", "TrLabel", "TtLabel"),
-        "DPL",
-        _two_parts("TrData", "TrLabel", "TtData", "TtLabel"),
-    ),
-    (("Y", "Y_range"), "DICTOL", _dictol),
-    (("fea", "gnd"), "fea and gnd", _fea_gnd),
-]
-
-
-# ------------------------------------------------------------------------------------- parts
-
-
-def _flat(array: NDArray, name: str) -> NDArray:
-    if max(array.shape, default=1) != array.size:
-        raise ValueError(f"{name} has shape {array.shape}: it must be one row or column.")
-    return array.reshape(-1)
-
-
-def _one_hot(array: NDArray) -> bool:
-    return array.ndim == 2 and min(array.shape) > 1
-
-
-def _labels(array: NDArray, n_samples: int, name: str) -> NDArray:
-    """Return labels from one row or column, or from one-hot columns."""
-    if _one_hot(array):
-        if array.shape[1] != n_samples and array.shape[0] == n_samples:
-            array = array.T
-        if array.shape[1] != n_samples or not (np.count_nonzero(array, axis=0) == 1).all():
-            raise ValueError(
-                f"{name} has shape {array.shape}: not one-hot for {n_samples} signals."
-            )
-        return array.argmax(axis=0)
-    if array.size != n_samples:
-        raise ValueError(f"{name} has {array.size} labels for {n_samples} signals.")
-    return _flat(array, name)
-
-
-def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray | None) -> Bunch:
+def _bunch(
+    name: str, layout: Layout, data: NDArray, labels: NDArray, train: NDArray | None
+) -> Bunch:
     if data.ndim != 2 or data.size == 0 or data.dtype.kind not in "fiub":
         raise ValueError(f"the features have shape {data.shape} and type {data.dtype}.")
     if data.dtype not in (np.float32, np.float64):
@@ -186,15 +121,15 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
         )
     if labels.dtype.kind == "f" and not (labels == np.round(labels)).all():
         raise ValueError("the labels are not whole numbers.")
-    for name, part in (("labels", labels), ("entries of the mask", train)):
+    for words, part in (("labels", labels), ("entries of the mask", train)):
         if part is not None and len(part) != len(data):
-            raise ValueError(f"there are {len(data)} samples and {len(part)} {name}.")
+            raise ValueError(f"there are {len(data)} samples and {len(part)} {words}.")
     if train is not None and len(np.unique(train)) < 2:
         raise ValueError("the mask leaves no samples for one of the two parts.")
     names, target = np.unique(labels, return_inverse=True)
     description = (
-        f"{path.name}: {data.shape[0]} samples of {data.shape[1]} features in {len(names)} classes "
-        f"(layout: {layout}{'' if train is None else ', with a fixed split'})."
+        f"{name}: {data.shape[0]} samples of {data.shape[1]} features in {len(names)} classes "
+        f"(layout: {layout.title}{'' if train is None else ', with a fixed split'})."
     )
     return Bunch(
         data=np.ascontiguousarray(data),
@@ -205,14 +140,14 @@ def _bunch(path: Path, layout: str, data: Any, labels: NDArray, train: NDArray |
     )
 
 
-def _listed(found: Found) -> str:
-    listed = ", ".join(
-        f"{name} ({item})" if isinstance(item, str) else f"{name} {item.shape} {item.dtype}"
-        for name, item in found.items()
+def _listed(container: Container) -> str:
+    words = ", ".join(
+        f"{name} {item.words}" if item.is_array else f"{name} ({item.words})"
+        for name, item in container.items.items()
     )
-    return f"Found: {listed or 'nothing'}."
+    return f"Found: {words or 'nothing'}."
 
 
 def _expected() -> str:
-    layouts = "; ".join(f"{layout} ({', '.join(names)})" for names, layout, _ in _LAYOUTS)
+    layouts = "; ".join(f"{layout.title} ({', '.join(layout.names)})" for layout in LAYOUTS)
     return f"Expected one of: {layouts}."

@@ -1,17 +1,13 @@
 """npz and mat: whole arrays, read at once and given in batches."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.datasets.containers import Found, read_container
-from kerndict.datasets.readers import features_in
+from kerndict.containers import Container
+from kerndict.datasets.layouts import LAYOUTS, Layout
+from kerndict.datasets.readers import find_layout, read_features
 from kerndict.tables.batch import Batch, as_text, batch_rows
-
-#: Arrays of features: the array of their labels, and the axis of their samples.
-_LAYOUTS = {"X": ("y", 0), "fea": ("gnd", 0), "featureMat": ("labelMat", 1)}
 
 
 class ArrayTable:
@@ -20,12 +16,8 @@ class ArrayTable:
     One array of features may also come without labels, or with labels of another name.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.name, self._path = str(path), path
-        try:
-            self._found = read_container(path)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
+    def __init__(self, container: Container, name: str) -> None:
+        self.name, self._container = name, container
 
     def read(self, part: bool | None = None) -> NDArray:
         """Return the features.
@@ -35,12 +27,7 @@ class ArrayTable:
         part : True for the training part of a file that has a fixed split, False for its
             test part, None for all rows
         """
-        found = dict(self._found)
-        for name, (labels, axis) in _LAYOUTS.items():
-            X = found.get(name)
-            if isinstance(X, np.ndarray) and X.ndim == 2:
-                found[labels] = np.zeros(X.shape[axis], np.int64)  # whatever it was
-        return self._read(found, part)[0]
+        return self._read(self._layout(), None, part)[0]
 
     def read_labelled(
         self, label: str | None, part: bool | None = None
@@ -52,34 +39,50 @@ class ArrayTable:
         label : the name of the array of labels; None for that of the layout
         part : as in :meth:`read`
         """
-        found = dict(self._found)
-        own = next((own for name, (own, _) in _LAYOUTS.items() if name in found), None)
-        if own is not None:
-            found[own] = self._array(own if label is None else label)
-        X, labels = self._read(found, part)
-        if own is None and label is not None:
+        layout = self._layout()
+        if layout.labels is None and label is not None:
             raise ValueError(f"{self.name} has labels of its own: leave out --label {label}.")
+        chosen = layout.labels if label is None else label
+        if chosen is not None:
+            self._check_labels(chosen)
+        X, labels = self._read(layout, chosen, part)
         if "" in labels:
             raise ValueError(f"{self.name}, row {labels.index('') + 1}: the label is empty.")
         return X, labels
 
-    def _array(self, label: str) -> NDArray:
-        array = self._found.get(label)
-        if array is None:
+    def _layout(self) -> Layout:
+        """Return the layout; of those with one array of features, that array is enough."""
+        items = self._container.items
+        for layout in LAYOUTS:
+            alone = layout.labels is not None and layout.features in items
+            if alone and items[layout.features].is_array:
+                return layout
+        try:
+            return find_layout(self._container)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+
+    def _check_labels(self, label: str) -> None:
+        items = self._container.items
+        if label not in items:
             raise ValueError(
-                f"{self.name} has no array {label!r}: it has {', '.join(map(repr, self._found))}. "
+                f"{self.name} has no array {label!r}: it has {', '.join(map(repr, items))}. "
                 "Say by --label where the labels are."
             )
-        if isinstance(array, str):
+        if not items[label].is_array:
             raise ValueError(
-                f"{self.name}: the labels {label!r} are {array}: save them as text, "
-                f"{label}.astype(str)."
+                f"{self.name}: the labels {label!r} are {items[label].words}: save them as text, "
+                f"{label}.astype(str), or char({label}) in MATLAB."
             )
-        return array
 
-    def _read(self, found: Found, part: bool | None) -> tuple[NDArray, list[str]]:
-        features = features_in(self._path, found)
-        rows = slice(None)
+    def _read(
+        self, layout: Layout, label: str | None, part: bool | None
+    ) -> tuple[NDArray, list[str]]:
+        try:
+            features = read_features(self._container, layout, label, self.name)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+        rows: NDArray | slice = slice(None)
         if part is not None and features.train is not None:
             rows = features.train == part
         names = [as_text(name).strip() for name in features.target_names.tolist()]
