@@ -33,14 +33,16 @@ class Hdf5File:
         item = self._file[name]
         if isinstance(item, h5py.Dataset):
             return item[()].T  # MATLAB writes columns first
-        shape = _sparse_shape(item)
-        ends = item["jc"][()]
+        shape, ends = _sparse_shape(item), _part(item, "jc")[()]
         if "data" not in item:
             return dense(np.zeros(0), np.zeros(0, np.int64), ends, shape)
-        return dense(item["data"][()], item["ir"][()], ends, shape)
+        return dense(_part(item, "data")[()], _part(item, "ir")[()], ends, shape)
 
 
 def _described(group: h5py.Group, name: str) -> Item:
+    elsewhere = _elsewhere(group, name)
+    if elsewhere:
+        return Item(elsewhere)
     item = group[name]
     if isinstance(item, h5py.Dataset):
         if item.dtype.kind not in "fiubS" or item.shape is None:
@@ -50,12 +52,34 @@ def _described(group: h5py.Group, name: str) -> Item:
         return Item("a structure")
     shape, dtype = _sparse_shape(item), np.dtype(np.float64)
     if "data" in item:
-        dtype = item["data"].dtype
+        dtype = _part(item, "data").dtype
     return Item(f"{shape} sparse {dtype}", prod(shape) * dtype.itemsize)
 
 
+def _elsewhere(group: h5py.Group, name: str) -> str:
+    """Return words for what is not in the file itself, or nothing.
+
+    HDF5 follows links and reads data from any file that the user can read: a file of unknown
+    origin could have the content of others taken for its own.
+    """
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        return "a link to another place, which is not followed"
+    item = group[name]
+    if isinstance(item, h5py.Dataset) and (item.external or item.is_virtual):
+        return "stored in another file, which is not read"
+    return ""
+
+
+def _part(group: h5py.Group, name: str) -> h5py.Dataset:
+    """Return a part of a sparse matrix, which must be in the file itself."""
+    part = group[name] if name in group and not _elsewhere(group, name) else None
+    if not isinstance(part, h5py.Dataset):
+        raise ValueError(f"the part {name!r} of a sparse matrix is not in the file.")
+    return part
+
+
 def _sparse_shape(group: h5py.Group) -> tuple[int, int]:
-    rows, ends = int(group.attrs[_SPARSE]), group["jc"]
+    rows, ends = int(group.attrs[_SPARSE]), _part(group, "jc")
     if rows < 0 or len(ends.shape) != 1 or not len(ends):
         raise ValueError("a sparse matrix has no columns.")
     return rows, len(ends) - 1
