@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check check-bounds format bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/kerndict reproduce
@@ -15,6 +15,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Every index of the compiled loops checked; their code is compiled for it, and kept apart.
+check-bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q tests/core tests/pursuit tests/test_coding.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -20,7 +20,7 @@ from sklearn.linear_model import orthogonal_mp_gram
 from timing import RESULTS, interleaved, threads, write
 
 from kerndict import sparse_code
-from kerndict.core.omp import omp_codes, omp_energies
+from kerndict.pursuit import omp_codes, omp_energies
 
 #: atoms, nonzeros, features, signals
 CASES = [(40, 20, 504, 20000), (256, 10, 64, 20000), (1024, 32, 1024, 4000)]

@@ -1,5 +1,7 @@
 import os
 import signal
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,6 +49,18 @@ def flowers(tmp_path_factory):
     return paths
 
 
+@contextmanager
+def use_loops(kind):
+    """Let pursuits run on ``packed`` vectors or in ``plain`` loops."""
+    from kerndict.pursuit.choice import loops
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERNDICT_LOOPS", kind)
+        loops.cache_clear()
+        yield
+    loops.cache_clear()
+
+
 def unit(D):
     """Return D with columns of unit norm."""
     return D / np.linalg.norm(D, axis=0)
@@ -71,6 +85,10 @@ def toy(n_classes=3, per_class=12, n_features=10, noise=0.3, seed=0):
     return X, np.repeat(np.arange(n_classes), per_class)
 
 
-def panels(K, sizes):
-    """Return a matrix as panels of columns."""
-    return [part.copy() for part in np.split(K, np.cumsum(sizes)[:-1], axis=1)]
+def kernel_matrix_of(K, sizes):
+    """Return a matrix as the core takes it: in blocks of classes."""
+    from kerndict.core.blocks import KernelMatrix
+
+    starts = np.cumsum([0, *sizes])
+    panels = (K[a:, a:b] for a, b in pairwise(starts))
+    return KernelMatrix.from_panels(panels, sizes, K.dtype)

@@ -16,7 +16,6 @@ from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from kerndict.classifiers.explanation import Explanation
 from kerndict.display import (
     AtomsDisplay,
     CoherenceDisplay,
@@ -25,6 +24,7 @@ from kerndict.display import (
     ResidualDisplay,
     TypicalityDisplay,
 )
+from kerndict.explanation import Explanation
 
 FOLDER = Path(__file__).parent / "display" / "baseline"
 SIZE, DPI = (3, 2), 60

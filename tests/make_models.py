@@ -39,7 +39,10 @@ def outputs(model, X):
         X = scaler.transform(X)
     if hasattr(classifier, "typicality"):
         found["typicality"] = classifier.typicality(X)
-    if getattr(classifier, "X_fit_", X) is None and classifier._training_diagonal is None:
+    if (
+        getattr(classifier, "X_fit_", X) is None
+        and classifier.model_.space.training_diagonal is None
+    ):
         return found  # k(y, y) of new rows is unknown
     return {**found, "class_residuals": classifier.class_residuals(X)}
 

@@ -25,7 +25,7 @@ def omp(Y, D, s, tol=1e-10):
 
 
 def gram_omp(b, G, s):
-    """Return the support of one signal by the rules that open ``kerndict.core.omp``."""
+    """Return the support of one signal by the rules that open ``kerndict.pursuit.omp``."""
     eps, norms = np.finfo(float).eps, np.sqrt(np.diag(G))
     level = eps ** (3 / 4) * max((abs(b)[norms > 0] / norms[norms > 0]), default=0) * norms
     support = []

@@ -1,8 +1,8 @@
-"""The primitives of ``kerndict.core.vectors`` in NumPy: a pointer is what follows in its array."""
+"""The primitives of the packed vectors in NumPy: a pointer is what follows in its array."""
 
 import numpy as np
 
-from kerndict.core.vectors import BYTES
+from kerndict.pursuit.shape import BYTES
 
 
 def at(array, i):
@@ -18,7 +18,7 @@ def load(pointer, i, count):
 
 
 def spread(value, count):
-    return np.full(count * (BYTES // value.itemsize), value)
+    return np.full(count * (BYTES // np.asarray(value).itemsize), value)
 
 
 def store(pointer, i, x):

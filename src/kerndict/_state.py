@@ -1,13 +1,14 @@
-"""Fitted attributes as named arrays and back, by one table per kind of estimator.
+"""Values as named arrays and back: each field of a value says how it is stored.
 
-A table says of each attribute what it holds and its shape in letters: ``"N m"`` is N rows of m.
-A letter with ``_i`` differs by class, and the attribute is a list with one array per class, all
-of them in one flat array.  Reading checks every array against the table and the shapes
-against each other, so that what is read can be predicted with.
+A field of a frozen dataclass made by :func:`stored` says what it holds and its shape in letters:
+``"N m"`` is N rows of m.  A letter with ``_i`` differs by class, and the field is a list with one
+array per class, all of them in one flat array.  Reading checks every array against its field and
+the shapes against each other, so that what is read can be predicted with.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from dataclasses import field as dataclass_field
 from itertools import accumulate
 from math import prod
 from operator import attrgetter
@@ -33,27 +34,52 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Field:
-    """One fitted attribute: where it is, what it holds, its shape in letters.
+    """One field or attribute: where it is, what it holds, its shape in letters.
 
-    ``sizes="n"`` makes its values the meaning of a letter: ``n_i`` per class and ``n`` in all,
-    or ``n`` itself where it is one number.
+    ``name`` is that of its array.  ``sizes="n"`` makes its values the meaning of a letter:
+    ``n_i`` per class and ``n`` in all, or ``n`` itself where it is one number.
     """
 
     path: str
     kind: str
     shape: str = ""
+    name: str = ""
     optional: bool = False
     sizes: str | None = None
 
-    @property
-    def name(self) -> str:
-        """The name of its array: the attribute without underscores at the ends."""
-        return ".".join(part.strip("_") for part in self.path.split("."))
+    def __post_init__(self) -> None:
+        if not self.name:  # the attribute without underscores at the end
+            object.__setattr__(self, "name", self.path.strip("_"))
 
     @property
     def per_class(self) -> bool:
         """Whether the attribute is a list with one array per class."""
         return "_i" in self.shape
+
+
+def stored(
+    kind: str,
+    shape: str = "",
+    *,
+    name: str = "",
+    optional: bool = False,
+    sizes: str | None = None,
+    **options: Any,
+) -> Any:
+    """Return a field of a dataclass that is kept in files; see :class:`Field`."""
+    described = {"kind": kind, "shape": shape, "name": name, "optional": optional, "sizes": sizes}
+    return dataclass_field(metadata={"stored": described}, **options)
+
+
+def stored_fields(kind: type, inside: str = "") -> list[Field]:
+    """Return the stored fields of a dataclass, which is the attribute ``inside`` of another."""
+    found = []
+    for each in fields(kind):
+        if "stored" in each.metadata:
+            described = dict(each.metadata["stored"])
+            described["name"] = described["name"] or each.name
+            found.append(Field(f"{inside}.{each.name}" if inside else each.name, **described))
+    return found
 
 
 def pack(model: Any, fields: Sequence[Field]) -> dict[str, NDArray]:

@@ -1,5 +1,6 @@
 """BLAS on one thread, for as long as anybody needs it so."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +10,17 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_inside = 0
+_inside = 0  # blocks that were entered and not left, of all threads
 _before: list[int] = []
+
+
+class _Own(threading.local):
+    """How many of the blocks are those of the current thread."""
+
+    inside = 0
+
+
+_own = _Own()
 
 
 @contextmanager
@@ -26,12 +36,14 @@ def single_blas_thread() -> Iterator[None]:
         if _inside == 0:
             _before = [library.num_threads for library in _shared()]
         _inside += 1
+        _own.inside += 1
     try:
         with _controller().limit(limits=1, user_api="blas"):
             yield
     finally:
         with _lock:
             _inside -= 1
+            _own.inside -= 1
             _settle(_before if _inside == 0 else [1] * len(_before))
 
 
@@ -57,3 +69,16 @@ def _settle(wanted: list[int]) -> None:
     # From 3.8 on, threadpoolctl lets nobody else set them until a block ends in this thread.
     with _controller().limit(limits=None):
         pass
+
+
+def _forked() -> None:
+    """Leave the blocks of all other threads, in a child process that does not have them."""
+    global _inside
+    others, _inside = _inside - _own.inside, _own.inside
+    if others and not _inside:
+        _settle(_before)
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forked)

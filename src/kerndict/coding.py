@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from kerndict._validation import check_count
-from kerndict.core.omp import omp_codes
+from kerndict.pursuit import omp_codes
 
 #: Signals coded at a time, so that their correlations stay in caches; no power of two, which
 #: would send the correlations of a signal to the same places there.

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._state import stored
+
 #: The kernels with a name; a callable ``k(X, Z) -> matrix`` is the fifth kind.
 KERNELS = ("rbf", "poly", "linear", "precomputed")
 
@@ -19,15 +21,17 @@ class Kernel:
     """A kernel with its parameters settled.
 
     ``"rbf"`` exp(-|x - y|^2 / 2 sigma^2), ``"poly"`` (x'y + coef0)^degree, ``"linear"``
-    x'y, or a callable.  ``"precomputed"`` has no matrix to compute.  ``shift``, which does
-    not change distances, is subtracted from the rows before they are multiplied.
+    x'y, or a callable.  ``shift``, which does not change distances, is subtracted from the
+    rows before they are multiplied.
     """
 
     name: str | Callable[[NDArray, NDArray], Any]
-    sigma: float = 1.0
-    degree: int = 2
-    coef0: float = 1.0
-    shift: NDArray | None = None
+    sigma: float = stored("positive", name="kernel.sigma", default=1.0)
+    degree: int = stored("count", name="kernel.degree", default=2)
+    coef0: float = stored("real", name="kernel.coef0", default=1.0)
+    shift: NDArray | None = stored(
+        "precision", "m", name="kernel.shift", optional=True, default=None
+    )
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K (len(X), len(Z)) in the precision of X."""
@@ -51,6 +55,8 @@ class Kernel:
             K = K.astype(X.dtype)
         elif self.name == "rbf":
             K = self._rbf(X, Z)
+        elif self.name not in ("poly", "linear"):
+            raise ValueError(f"kernel={self.name!r} has no matrix that could be computed.")
         else:
             with np.errstate(over="ignore", invalid="ignore"):  # an error below says what to do
                 K = X @ Z.T
@@ -67,28 +73,22 @@ class Kernel:
             )
         return K
 
-    def panels(self, X: NDArray, sizes: Sequence[int]) -> list[NDArray]:
-        """Return K(X, X) as panels of columns, ``sizes`` of them each, (len(X), size).
+    def panels(self, X: NDArray, sizes: Sequence[int]) -> Iterator[NDArray]:
+        """Yield K(X, X) in panels of ``sizes`` columns each, from their own rows down.
 
-        K is symmetric: what lies above its diagonal blocks is copied from below.  Columns are
-        computed many at a time, whatever the sizes.
+        K is symmetric: what lies above is not computed.  Columns are computed many at a time,
+        whatever the sizes.
         """
         X = self.centred(X)
         ends = np.cumsum(sizes)
         starts = ends - sizes
-        panels: list[NDArray] = []
-        for start, end in _wide(starts, ends):
+        for start, end in _wide(ends):
             strip = self.between(X[start:], X[start:end])
             if self.name == "rbf":
                 np.fill_diagonal(strip, 1)
-            for a, b in zip(starts, ends, strict=True):
-                if start <= a and b <= end:
-                    panel = np.empty((len(X), b - a), X.dtype)
-                    for k, above in enumerate(panels):
-                        panel[starts[k] : ends[k]] = above[a:b].T
-                    panel[a:] = strip[a - start :, a - start : b - start]
-                    panels.append(panel)
-        return panels
+            for a, b in zip(starts - start, ends - start, strict=True):
+                if a >= 0 and b <= end - start:
+                    yield strip[a:, a:b]
 
     def _rbf(self, X: NDArray, Z: NDArray) -> NDArray:
         # exp(-|x - z|^2 / 2 sigma^2) = exp((x'z - |x|^2 / 2 - |z|^2 / 2) / sigma^2)
@@ -116,7 +116,7 @@ class Kernel:
         return squares
 
 
-def _wide(starts: NDArray, ends: NDArray) -> Iterator[tuple[int, int]]:
+def _wide(ends: NDArray) -> Iterator[tuple[int, int]]:
     """Join neighbours until they are at least ``_STRIP`` wide."""
     begin = 0
     for end in ends:

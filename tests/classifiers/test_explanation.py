@@ -152,12 +152,21 @@ def test_chunks_threads_and_precision_do_not_matter(model):
     np.testing.assert_array_equal(found.scores, single.decision_function(new.astype(np.float32)))
 
 
-def test_a_zero_row_uses_nothing(model):
-    found = model.explain(np.zeros((1, 10)))
-    if isinstance(model, DictionaryClassifier):
-        assert (found.atoms == -1).all()
-        assert (found.training_samples == -1).all()
-        np.testing.assert_array_equal(found.top, [[0, 1]])
+@pytest.mark.parametrize("decision", RULES)
+@pytest.mark.parametrize(
+    ("kind", "options"), [(BOTH[0], {}), (BOTH[1], {"kernel": "linear"}), (BOTH[1], {})]
+)
+def test_a_zero_row_uses_nothing_where_it_is_zero_in_the_feature_space(kind, options, decision):
+    found = make(kind, decision, **options).fit(X, y).explain(np.zeros((1, 10)))
+    if kind is KernelDictionaryClassifier and not options:  # k(0, 0) = 1: a sample like others
+        assert (found.atoms >= 0).all()
+        assert (found.training_samples >= 0).all()
+        return
+    assert (found.atoms == -1).all()
+    assert (found.training_samples == -1).all()
+    for array in (found.coefficients, found.training_weights, found.residuals):
+        assert not array.any()
+    np.testing.assert_array_equal(found.top, [[0, 1]])
 
 
 @pytest.mark.filterwarnings("ignore::kerndict.SpanWarning")

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import sklearn
 
+import kerndict.model
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.rules import ResidualRule
 
 MIB = 2**20
 
@@ -52,7 +54,7 @@ def test_rows_far_from_the_origin_take_no_more(n_jobs, dtype):
     X, y = data(200, 2000, 4)
     model = KernelDictionaryClassifier(10, 3, decision="residual", sigma=50.0, n_jobs=n_jobs)
     model.fit((X + 1e5).astype(dtype), y)
-    assert model._kernel.shift is not None
+    assert model.model_.space.kernel.shift is not None
     many = (data(1000, 2000, 4, seed=1)[0] + 1e5).astype(dtype)
     model.predict(many[:10])
     with sklearn.config_context(working_memory=4), peak(5 * MIB):
@@ -63,20 +65,24 @@ def test_copies_and_files_hold_the_training_rows_once(tmp_path):
     X, y = data(200, 500, 4)
     for far in (0, 1e5):
         model = KernelDictionaryClassifier(5, 2, decision="residual", sigma=50.0).fit(X + far, y)
-        assert (model._centred is not None) == (far > 0)
+        assert (model.model_.space.kernel.shift is not None) == (far > 0)
         joblib.dump(model, tmp_path / "model")
         assert (tmp_path / "model").stat().st_size < 1.1 * X.nbytes
         for same in (joblib.load(tmp_path / "model"), copy.deepcopy(model)):
             np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
 
 
-def test_without_pursuits_nothing_is_kept_for_them():
+def test_without_pursuits_nothing_is_kept_for_them(monkeypatch):
     X, y = data(600, 20, 2)
     model = KernelDictionaryClassifier(300, 150, sigma=3.0, n_iter=0, ridge=0.1).fit(X, y)
-    with sklearn.config_context(working_memory=2 * model._pursuit_bytes() / MIB):
-        few = model._map_chunks(lambda rows: rows, 2000, pursues=True)
-        many = model._map_chunks(lambda rows: rows, 2000)
-    assert len(many) < len(few) < 2000
+    pursuit = ResidualRule(model.model_.grams, model.model_.sparsity).work_bytes()
+    seen = []
+    monkeypatch.setattr(
+        kerndict.model, "map_chunks", lambda *_, **options: seen.append(options) or [np.empty(0)]
+    )
+    model.model_.scores(X)
+    model.model_.residuals(X)
+    assert [options["fixed_bytes"] for options in seen] == [0, pursuit]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -122,7 +128,7 @@ def test_few_large_classes_come_on_top_of_the_kernel_matrix(n_classes):
     options = {"decision": "residual", "sigma": 5.0, "incoherence": 0.1, "n_iter": 1}
     model = KernelDictionaryClassifier(10, 3, **options)
     model.fit(X[:200], y[:200])
-    with peak(8 * len(X) ** 2 * (1 + 7 / n_classes)):
+    with peak(1.1 * 8 * len(X) ** 2 * (1 + 6 / n_classes)):
         model.fit(X, y)
 
 

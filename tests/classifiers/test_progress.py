@@ -14,8 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.fixes import parse_version
 
-from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
-from kerndict.classifiers import base, outoffold, progress
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning, learning
+from kerndict.classifiers import base, progress
+from kerndict.rules import crossfit
 
 X, y = toy()
 BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
@@ -97,9 +98,8 @@ def test_callbacks_hear_of_folds_and_their_iterations(kind):
     plain = make(kind, "collaborative").fit(X, y)
     model = make(kind, "collaborative").set_callbacks(heard).fit(X, y)
     tasks = [event[1] for event in heard.events if event[0] == "begin"]
-    learning = ["fit", "learn", *["iteration"] * 3]
-    # the task of a fold and the fit within are one
-    assert tasks == learning + ["fit", *["iteration"] * 3] * 5
+    first = ["fit", "learn", *["iteration"] * 3]
+    assert tasks == first + ["fold", *["iteration"] * 3] * 5
     assert [name for name, *_ in heard.estimators if name == "learn"] == []
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
 
@@ -154,7 +154,7 @@ def test_callbacks_are_torn_down_when_fit_is_interrupted(kind, monkeypatch):
     heard = Recorder()
     model = make(kind).set_callbacks(heard)
     before = dict(vars(model))
-    interrupt(monkeypatch, base, "learn", 1)
+    interrupt(monkeypatch, learning, "learn", 1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert heard.events == ["setup", ("begin", "fit"), ("begin", "iteration"), "teardown"]
@@ -163,10 +163,10 @@ def test_callbacks_are_torn_down_when_fit_is_interrupted(kind, monkeypatch):
 
 POINTS = {
     "start": (base, "check_classification_targets", 1),
-    "learn": (base, "learn", 1),
-    "second fold": (outoffold, "ridge_path", 2),
-    "weights": (outoffold, "fit_weights", 1),
-    "inverse": (base, "CollaborativeRule", 1),
+    "learn": (learning, "learn", 1),
+    "second fold": (crossfit, "ridge_path", 2),
+    "weights": (crossfit, "fit_weights", 1),
+    "inverse": (crossfit, "CollaborativeRule", 1),
 }
 
 
@@ -207,7 +207,7 @@ def test_an_error_leaves_the_earlier_model():
 def test_verbose_tells_of_folds_and_the_time_left(capsys):
     make(KernelDictionaryClassifier, "collaborative", verbose=1).fit(X, y)
     lines = [line for line in capsys.readouterr().out.splitlines() if "compiled" not in line]
-    assert len(lines) == 3 + outoffold.N_FOLDS
+    assert len(lines) == 3 + crossfit.N_FOLDS
     pattern = r"\[KernelDictionaryClassifier\] (.*); [\d.]+ s, about ([\d.]+) s left"
     words, left = zip(*(re.fullmatch(pattern, line).groups() for line in lines), strict=True)
     assert words[0].startswith("iteration 1/3: reconstruction ")

@@ -14,8 +14,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.classifiers import outoffold
-from kerndict.classifiers.outoffold import N_FOLDS, deal
+from kerndict.rules import crossfit
+from kerndict.rules.crossfit import N_FOLDS, assign_folds
 
 X, y = toy(n_classes=4, noise=1.0)
 BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
@@ -118,7 +118,7 @@ def test_batches_threads_and_pickles_change_nothing(model):
 def test_precomputed_kernels(kernel):
     options = {**AUTOMATIC, "decision": "collaborative", "random_state": 0}
     named = KernelDictionaryClassifier(kernel=kernel, sigma=5.0, **options).fit(X, y)
-    K = named._kernel.matrix(X, X)
+    K = named.model_.space.kernel.matrix(X, X)
     model = KernelDictionaryClassifier(kernel="precomputed", **options).fit(K, y)
     np.testing.assert_array_equal(model.predict(K), named.predict(X))
     if kernel == "rbf":  # k(y, y) is known
@@ -147,7 +147,7 @@ def test_classes_of_one_sample():
 
 def test_folds_are_dealt_evenly():
     labels = np.r_[np.repeat([0, 1], 23), 2]
-    folds = deal(labels, np.random.RandomState(0))
+    folds = assign_folds(np.bincount(labels).tolist(), np.random.RandomState(0))
     assert folds[-1] == -1
     for label in (0, 1):
         counts = np.bincount(folds[labels == label], minlength=N_FOLDS)
@@ -161,7 +161,7 @@ def test_automatic_sizes():
     model = DictionaryClassifier(**AUTOMATIC).fit(data, labels)
     assert model.n_atoms_.tolist() == [4, 12, 20]
     assert (model.codes_[2] != 0).sum(axis=1).max() == 10
-    assert model._sparsity.tolist() == [2, 6, 10]
+    assert model.model_.sparsity.tolist() == [2, 6, 10]
     model = DictionaryClassifier(0.3, None, n_iter=1).fit(data, labels)
     assert model.n_atoms_.tolist() == [2, 4, 12]
     assert [D.shape[1] for D in model.dictionaries_] == [2, 4, 12]
@@ -212,8 +212,8 @@ def test_typicality_needs_the_collaborative_rule_and_samples_to_hold_out():
     single = DictionaryClassifier().fit(np.eye(3), [0, 1, 2])
     close(single.typicality(np.eye(3)), np.ones(3))
     zero = DictionaryClassifier(random_state=0).fit(np.vstack([X, 0 * X[:2]]), np.r_[y, 0, 1])
-    assert np.isfinite(zero._rule.known).all()
-    close(zero.typicality(np.zeros((1, 10))), np.full(1, 1 / (len(zero._rule.known) + 1)))
+    assert np.isfinite(zero.model_.rule.held_out).all()
+    close(zero.typicality(np.zeros((1, 10))), np.full(1, 1 / (len(zero.model_.rule.held_out) + 1)))
 
 
 def test_folds_of_many_small_classes_do_not_warn():
@@ -230,7 +230,7 @@ def test_single_precision_with_an_unknown_diagonal():
     for dtype in (np.float64, np.float32):
         model = KernelDictionaryClassifier(kernel="precomputed", random_state=0)
         model.fit(K_train.astype(dtype), target[:300])
-        assert model._training_diagonal is None
+        assert model.model_.space.training_diagonal is None
         scores.append(model.score(K_test.astype(dtype), target[300:900]))
         assert 0.2 < np.median(model.typicality(K_test.astype(dtype))) < 0.7
     assert min(scores) > 0.88
@@ -276,17 +276,17 @@ def test_any_ridge_gives_a_rule(kind, ridge):
 
 def test_the_best_ridge_is_chosen(monkeypatch):
     losses = []
-    fit = outoffold.fit_weights
+    fit = crossfit.fit_weights
 
     def spy(*arguments):
         found = fit(*arguments)
         losses.append(found[2])
         return found
 
-    monkeypatch.setattr(outoffold, "fit_weights", spy)
+    monkeypatch.setattr(crossfit, "fit_weights", spy)
     model = DictionaryClassifier(random_state=0).fit(X, y)
-    assert len(losses) == len(outoffold.RIDGES)
-    assert model.ridge_ == outoffold.RIDGES[int(np.argmin(losses))]
+    assert len(losses) == len(crossfit.RIDGES)
+    assert model.ridge_ == crossfit.RIDGES[int(np.argmin(losses))]
     assert max(losses) - min(losses) > 1e-3
 
 
@@ -302,7 +302,7 @@ def test_an_odd_diagonal_is_unknown_in_every_fold(monkeypatch):
     K[0] *= 10
     K[:, 0] *= 10
     seen = []
-    energy = outoffold.spanned_energy
-    monkeypatch.setattr(outoffold, "spanned_energy", lambda *args: seen.append(1) or energy(*args))
+    energy = crossfit.spanned_energy
+    monkeypatch.setattr(crossfit, "spanned_energy", lambda *args: seen.append(1) or energy(*args))
     KernelDictionaryClassifier(kernel="precomputed", random_state=0).fit(K, y)
     assert len(seen) == N_FOLDS

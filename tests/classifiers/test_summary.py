@@ -49,19 +49,19 @@ def test_bytes_count_every_array_once():
     model = make(DictionaryClassifier).fit(X, y)
     arrays = [
         *model.dictionaries_,
-        *model._grams,
+        *model.model_.grams,
         *model.codes_,
         model.classes_,
         model.fit_indices_,
         model.n_atoms_,
-        model._sparsity,
-        model._class_sizes,
+        model.model_.sparsity,
+        model.model_.class_sizes,
     ]
     trace = 2 * 3 * 8
     assert summary(model)["bytes"] == sum(array.nbytes for array in arrays) + trace
     rule = make(DictionaryClassifier, decision="collaborative").fit(X, y)
     # both inverses, weights, offsets, scores out of fold; the blocks are the Gram matrices again
-    numbers = 18 * 18 + 3 * 6 * 6 + 3 + 3 + len(rule._rule.known)
+    numbers = 18 * 18 + 3 * 6 * 6 + 3 + 3 + len(rule.model_.rule.held_out)
     assert summary(rule)["bytes"] == summary(model)["bytes"] + 8 * numbers
 
 

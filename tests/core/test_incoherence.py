@@ -38,7 +38,7 @@ def test_pulls_follow_whatever_comes_between(m, group, monkeypatch):
     for step in range(60):
         i = step % 5 if step < 20 else rng.integers(5)  # passes, then any order
         D_bar = np.hstack([D[k] for k in range(5) if k != i])
-        close(S.pull(i), D_bar @ (D_bar.T @ D[i]))
+        close(S.repulsion(i), D_bar @ (D_bar.T @ D[i]))
         if rng.random() < 0.2:
             close(S.penalty(i, D[i]), D_bar @ (D_bar.T @ D[i]))
         if rng.random() < 0.8:

@@ -1,7 +1,7 @@
 import numpy as np
 import oracles
 import pytest
-from conftest import close, panels, toy, unit
+from conftest import close, kernel_matrix_of, toy, unit
 
 import kerndict.core.learn as learning
 from kerndict.core import linear
@@ -59,7 +59,7 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
     Y = signals()
     K = kernel_matrix(Y, name)
     sizes = [y.shape[1] for y in Y]
-    problem = KernelProblem(panels(K, sizes))
+    problem = KernelProblem(kernel_matrix_of(K, sizes))
     start_from_gaussian(problem, [6] * 3, np.random.RandomState(1))
     start = [problem.dictionary(i).copy() for i in range(len(Y))]
     A, X, terms = run(problem, gamma, exact, uaksvd)
@@ -75,7 +75,7 @@ def test_kernel_learning_equals_the_textbook(name, gamma, exact, uaksvd):
 def test_more_atoms_than_samples_equal_the_textbook(gamma):
     Y = signals(per_class=5)
     K = kernel_matrix(Y, "rbf")
-    problem = KernelProblem(panels(K, [5] * 3))
+    problem = KernelProblem(kernel_matrix_of(K, [5] * 3))
     start_from_gaussian(problem, [9] * 3, np.random.RandomState(1))
     start = [problem.dictionary(i).copy() for i in range(3)]
     A, X, terms = run(problem, gamma, exact=False)
@@ -93,7 +93,7 @@ def test_linear_kernel_equals_linear_when_classes_span_the_features(gamma):
     problem = LinearProblem(Y, incoherent=gamma > 0)
     start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, X, terms = run(problem, gamma, exact=True)
-    kernel = KernelProblem(panels(kernel_matrix(Y, "linear"), [12] * 3))
+    kernel = KernelProblem(kernel_matrix_of(kernel_matrix(Y, "linear"), [12] * 3))
     start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, X_kernel, terms_kernel = run(kernel, gamma, exact=True)
     for i in range(3):
@@ -107,7 +107,7 @@ def test_linear_kernel_equals_linear_without_penalty_in_any_dimension():
     problem = LinearProblem(Y, incoherent=False)
     start_from_samples(problem, [5] * 3, np.random.RandomState(0))
     D, _, terms = run(problem, 0.0, exact=True)
-    kernel = KernelProblem(panels(kernel_matrix(Y, "linear"), [8] * 3))
+    kernel = KernelProblem(kernel_matrix_of(kernel_matrix(Y, "linear"), [8] * 3))
     start_from_samples(kernel, [5] * 3, np.random.RandomState(0))
     A, _, terms_kernel = run(kernel, 0.0, exact=True)
     for i in range(3):
@@ -120,7 +120,7 @@ def guarded(monkeypatch):
     """Check every atom of every sweep; count them."""
     counts = {"atoms": 0}
 
-    def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):
+    def sweep(E, D, X, exact, shift, repulsion, eigenvalues, uaksvd, Y, fresh):
         assert exact
         taken = np.zeros(len(E), np.bool_)
         for j in range(len(D)):
@@ -129,7 +129,7 @@ def guarded(monkeypatch):
                 replace_atom(E, D, Y, j, taken)
                 continue
             before = np.sum(E[used] ** 2) + shift @ D[j] ** 2
-            update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd)
+            update_atom(E, D, X, j, exact, shift, repulsion, eigenvalues, uaksvd)
             after = np.sum(E[used] ** 2) + shift @ D[j] ** 2
             scale = np.sum(Y**2) + shift.max(initial=0)
             assert after <= before + 1e-11 * scale
@@ -148,7 +148,7 @@ def test_exact_updates_never_raise_an_atoms_objective(name, gamma, start, guarde
     if name == "none":
         problem = LinearProblem(Y, incoherent=gamma > 0)
     else:
-        problem = KernelProblem(panels(kernel_matrix(Y, name), [10] * 4))
+        problem = KernelProblem(kernel_matrix_of(kernel_matrix(Y, name), [10] * 4))
     start(problem, [12] * 4, np.random.RandomState(0))
     run(problem, gamma, exact=True, n_iter=10, s=4)
     assert guarded["atoms"] > 200

@@ -6,7 +6,7 @@ from conftest import TOLERANCE, close, toy
 from scipy.linalg import block_diag
 
 from kerndict import kernels
-from kerndict.core.panels import NARROW, BlockDiagonal
+from kerndict.core.panels import NARROW, BlockDiagonal, BlockTriangle
 from kerndict.kernels import Kernel
 
 SHAPES = [(4, 3), (2, 5), (0, 2), (3, 0), (6, 4)]
@@ -36,11 +36,27 @@ def test_square_of_a_product(dtype, width):
     blocks = [rng.standard_normal(shape) for shape in SHAPES]
     panel = rng.standard_normal((14, width)).astype(dtype)
     product = BlockDiagonal(blocks, np.dtype(dtype))
-    for first, last in [(0, 5), (1, 4), (0, 1), (2, 2), (3, 4)]:
-        M = product.times(panel, first, last).astype(np.float64)
-        found = product.square(panel, first, last)
+    for first in range(6):
+        M = product.times(panel, first).astype(np.float64)
+        found = product.square(panel, first)
         assert found.dtype == np.float64
         close(found, M.T @ M, TOLERANCE[np.float64])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_square_of_a_product_with_what_lies_above_the_diagonal(dtype):
+    rng = np.random.default_rng(0)
+    sizes = [width for _, width in SHAPES]
+    K = rng.standard_normal((14, 14)).astype(dtype)
+    K, starts = K + K.T, np.cumsum([0, *sizes])
+    triangle = BlockTriangle(sizes, np.dtype(dtype))
+    for i, start in enumerate(starts[:-1]):
+        triangle.panel(i)[:] = K[start:, start : start + sizes[i]]
+    blocks = [rng.standard_normal(shape) for shape in SHAPES]
+    product = BlockDiagonal(blocks, np.dtype(dtype))
+    for i, start in enumerate(starts[:-1]):
+        M = block_diag(*blocks[:i]) @ K[:start, start : start + sizes[i]] if i else np.zeros((0, 3))
+        close(product.square_before(triangle, i), M.T @ M, TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("name", ["rbf", "poly", "linear"])
@@ -51,9 +67,8 @@ def test_panels_are_the_kernel_matrix(monkeypatch, name, strip, dtype):
     X = toy()[0].astype(dtype)
     kernel = Kernel(name, sigma=4.0, shift=X.mean(axis=0) if name == "rbf" else None)
     sizes = [1, 12, 7, 16]
-    found = kernel.panels(X, sizes)
-    assert [panel.shape for panel in found] == [(36, size) for size in sizes]
-    assert all(panel.dtype == dtype and panel.flags.c_contiguous for panel in found)
-    K = np.hstack(found)
-    close(K, kernel.matrix(X, X), TOLERANCE[dtype])
-    close(K, K.T, TOLERANCE[dtype])
+    K, start = kernel.matrix(X, X), 0
+    for size, panel in zip(sizes, kernel.panels(X, sizes), strict=True):
+        assert panel.dtype == dtype
+        close(panel, K[start:, start : start + size], TOLERANCE[dtype])
+        start += size

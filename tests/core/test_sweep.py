@@ -16,17 +16,17 @@ def state(seed, r=9, n=6, N=14, density=0.4):
     return rng.standard_normal((r, N)), np.asfortranarray(unit(rng.standard_normal((r, n)))), X
 
 
-def run(Y, D, X, exact, uaksvd, gamma=0.0, values=None, P=None, stretch=None, fresh=None):
+def run(Y, D, X, exact, uaksvd, gamma=0.0, values=None, P=None, eigenvalues=None, fresh=None):
     """Call the sweep as learn.py does, on copies."""
     r, n = D.shape
     D, X = D.copy(order="F"), X.copy()
     E = np.asfortranarray(Y - D @ X)
     shift = 2 * gamma * values if values is not None else np.zeros(r)
-    pull = 2 * gamma * P @ D if P is not None else np.zeros((r, n))
-    stretch = np.ones(r) if stretch is None else stretch
+    repulsion = 2 * gamma * P @ D if P is not None else np.zeros((r, n))
+    eigenvalues = np.ones(r) if eigenvalues is None else eigenvalues
     fresh = np.empty((r, 0)) if fresh is None else fresh
-    pull, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (pull, Y, fresh))
-    sweep(E.T, D.T, X, exact, shift, pull, stretch, uaksvd, Y, fresh)
+    repulsion, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (repulsion, Y, fresh))
+    sweep(E.T, D.T, X, exact, shift, repulsion, eigenvalues, uaksvd, Y, fresh)
     return E, D, X
 
 
@@ -78,7 +78,7 @@ def test_whitened_sweep_equals_algorithm_2(gamma, exact, uaksvd):
         _, D, X = run(B.T @ R, D, X, True, uaksvd, gamma, values=values)
         D = B @ D
     else:
-        _, D, X = run(R, np.asfortranarray(R @ A), X, False, uaksvd, gamma, P=P, stretch=w)
+        _, D, X = run(R, np.asfortranarray(R @ A), X, False, uaksvd, gamma, P=P, eigenvalues=w)
     close(V / np.sqrt(w) @ D, expected[0])
     close(X, expected[1])
 

@@ -18,7 +18,6 @@ from sklearn.preprocessing import Normalizer, normalize
 
 import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
-from kerndict.classifiers.explanation import Explanation
 from kerndict.display import (
     AtomsDisplay,
     CoherenceDisplay,
@@ -27,6 +26,7 @@ from kerndict.display import (
     ResidualDisplay,
     TypicalityDisplay,
 )
+from kerndict.explanation import Explanation
 
 matplotlib.use("Agg")
 

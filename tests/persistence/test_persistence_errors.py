@@ -1,5 +1,6 @@
 """What cannot be saved or loaded says so, and whatever happens the old file stays."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -90,7 +91,7 @@ def test_things_that_are_no_models(path, thing):
 )
 def test_labels_that_cannot_be_written(path, labels):
     model = DictionaryClassifier(**RESIDUAL).fit(X, y)
-    model.classes_ = labels
+    model.model_ = dataclasses.replace(model.model_, classes=labels)
     with pytest.raises(ModelFormatError, match="labels of the type"):
         kerndict.save(model, path)
 
@@ -309,3 +310,63 @@ def test_huge_files_and_headers_take_no_memory(path):
             assert tracemalloc.get_traced_memory()[1] < 2**20
         finally:
             tracemalloc.stop()
+
+
+def large_and_sparse(path, n_entries):
+    """Write a model with one more array, of zeros which are a hole in the file."""
+    data = example()
+    length = int.from_bytes(data[:8], "little")
+    header, size = json.loads(data[8 : 8 + length]), len(data) - 8 - length
+    end = size + 8 * n_entries
+    header["extra"] = {"dtype": "F64", "shape": [n_entries], "data_offsets": [size, end]}
+    coded = json.dumps(header).encode()
+    content = len(coded).to_bytes(8, "little") + coded + data[8 + length :]
+    path.write_bytes(content)
+    os.truncate(path, 8 + len(coded) + end)
+
+
+@pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="holes cannot be told from zeros")
+def test_a_hole_is_not_read(path, monkeypatch):
+    large_and_sparse(path, 5 * 2**27)
+    if path.stat().st_blocks * 512 > 2**20:
+        pytest.skip("the file system has no sparse files")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFormatError, match=r"would take 5,.* bytes .* KERNDICT_MAX_BYTES"):
+            kerndict.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+    large_and_sparse(path, 2**17)  # small enough to be read, and found to be wrong
+    with pytest.raises(ModelFormatError, match="checksum is wrong"):
+        kerndict.load(path)
+    monkeypatch.setenv("KERNDICT_MAX_BYTES", "1000K")
+    with pytest.raises(ModelFormatError, match="more than the limit of 1,024,000 bytes"):
+        kerndict.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"shape": [7]}, "the shape of the array 'classes' is not its size"),
+        ({"shape": [-3]}, "the shape of the array 'classes' is not its size"),
+        ({"shape": [True, 3]}, "the shape of the array 'classes' is not its size"),
+        ({"shape": 3}, "the header of the array 'classes'"),
+        ({"data_offsets": [0]}, "the header of the array 'classes'"),
+        ({"data_offsets": None}, "the header of the array 'classes'"),
+        ({"dtype": "BF16"}, "the array 'classes' has the type 'BF16'"),
+        ({"dtype": []}, "the header of the array 'classes'"),
+        ({"data_offsets": [0, 24]}, "is not where it should be"),
+        ({"shape": [0], "data_offsets": [2**62, 2**62]}, "is not where it should be"),
+    ],
+)
+def test_headers_that_do_not_fit_the_file(path, change, words):
+    data = example("linear-residual")
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    assert header["classes"]["shape"] == [3]
+    header["classes"].update(change)
+    coded = json.dumps(header).encode()
+    path.write_bytes(len(coded).to_bytes(8, "little") + coded + data[8 + length :])
+    with pytest.raises(ModelFormatError, match=words):
+        kerndict.load(path)

@@ -1,19 +1,25 @@
 """Incoherent dictionary learning in the feature space of a kernel."""
 
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from kerndict._validation import check_choice, check_degree, check_diagonal, check_real
+from kerndict._validation import check_choice, check_degree, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
-from kerndict.classifiers.width import choose_width
-from kerndict.core.kernel import NEGATIVE, KernelProblem, NotPositiveSemidefinite
-from kerndict.core.problem import Problem
+from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.kernels import KERNELS, Kernel, distance_shift
+from kerndict.rules.width import choose_width
+from kerndict.spaces import (
+    KernelSpace,
+    KernelTrainingSet,
+    PrecomputedSpace,
+    Space,
+    TrainingSet,
+)
+from kerndict.spaces.kernel_training import check_symmetric, constant_diagonal
 
 
 class KernelDictionaryClassifier(BaseDictionaryClassifier):
@@ -38,7 +44,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     incoherence : float, default=0.0
         The weight of the penalty on atoms that resemble those of other classes, Eq. (7).
     incoherence_scale : {"relative", "absolute"}, default="relative"
-        ``"relative"``: at 1 the penalty pulls on an atom as hard as its own samples do, on
+        ``"relative"``: at 1 the penalty weighs as much as an atom's own samples do, on
         average and at the start, whatever the data.  ``"absolute"``: `incoherence` is the γ
         of the paper, which weighs against squared errors.
     atom_update : {"exact", "power"}, default="exact"
@@ -47,10 +53,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
     decision : {"collaborative", "residual"}, default="collaborative"
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
-        each class leaves of it, spends on it and would leave on its own is weighed into
-        probabilities, with an offset per class.  The ridge, the weights and the offsets are
-        fitted out of fold, which costs five more fits.
+        ``"collaborative"``: a sample is coded over the atoms of all classes at once, by ridge
+        regression.  For each class three numbers are compared: the error when only its part of
+        that code is used, the squared size of that part, and the error when it codes the
+        sample alone.  Their weights, an offset per class and the ridge are fitted to training
+        samples left out of five folds, and give probabilities.
         ``"residual"``: the class with the smallest residual wins, Eq. (20).
     n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
@@ -88,6 +95,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     Attributes
     ----------
+    model_ : kerndict.model.Model
+        The fitted model, a frozen value: where samples live, the atoms, the rule.  All
+        attributes below come from it.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     dual_dictionaries_ : list of ndarray of shape (n_samples of the class, n_atoms)
@@ -140,24 +150,24 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def __init__(
         self,
-        n_atoms: Any = None,
-        n_nonzero_coefs: Any = None,
+        n_atoms: int | float | None = None,
+        n_nonzero_coefs: int | None = None,
         *,
-        incoherence: Any = 0.0,
-        incoherence_scale: Any = "relative",
-        atom_update: Any = "exact",
-        coef_update: Any = "aksvd",
-        decision: Any = "collaborative",
-        n_iter: Any = 5,
-        init: Any = "pivoted",
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: Any = 0,
-        ridge: Any = "auto",
-        kernel: Any = "rbf",
-        sigma: Any = None,
-        degree: Any = 2,
-        coef0: Any = 1.0,
+        incoherence: float = 0.0,
+        incoherence_scale: str = "relative",
+        atom_update: str = "exact",
+        coef_update: str = "aksvd",
+        decision: str = "collaborative",
+        n_iter: int = 5,
+        init: str | Sequence[ArrayLike] = "pivoted",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        ridge: float | str = "auto",
+        kernel: str | Callable[[NDArray, NDArray], ArrayLike] = "rbf",
+        sigma: float | None = None,
+        degree: int = 2,
+        coef0: float = 1.0,
     ) -> None:
         super().__init__(
             n_atoms,
@@ -184,8 +194,28 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    @property
+    def dual_dictionaries_(self) -> list[NDArray]:
+        """The atoms of each class as combinations of its training samples."""
+        return self.model_.atoms
+
+    @property
+    def X_fit_(self) -> NDArray | None:
+        """The training rows grouped by class; None with ``kernel="precomputed"``."""
+        space = self.model_.space
+        return space.rows if isinstance(space, KernelSpace) else None
+
+    @property
+    def sigma_(self) -> float:
+        """The width used, for ``kernel="rbf"``."""
+        space = self.model_.space
+        if not isinstance(space, KernelSpace) or space.kernel.name != "rbf":
+            raise AttributeError("only kernel='rbf' has a width.")
+        return space.kernel.sigma
+
+    def check_parameters(self) -> None:
+        """Check all parameters, as `fit` does first."""
+        super().check_parameters()
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS, " or a callable k(X, Z) -> matrix")
         if self.sigma is not None:
@@ -193,44 +223,37 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         check_degree(self.degree)
         check_real("coef0", self.coef0)
 
-    def _make_problem(
-        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
-    ) -> tuple[Problem, dict[str, Any]]:
-        kernel = self._settled_kernel(X, order, sizes, rng)
-        fitted: dict[str, Any] = {"_kernel": kernel, "fit_indices_": order}
-        if kernel.name == "rbf":
-            fitted["sigma_"] = kernel.sigma
-        if kernel.name == "precomputed":
-            fitted["X_fit_"] = None
-            self._check_kernel(X)
-            panels = [X[np.ix_(order, part)] for part in np.split(order, np.cumsum(sizes)[:-1])]
-        else:
-            fitted["X_fit_"] = X = X[order]
-            if callable(kernel.name):
-                K = kernel.matrix(X, X)
-                self._check_kernel(K)
-                ends = np.cumsum(sizes).tolist()
-                panels = [K[:, end - n : end].copy() for n, end in zip(sizes, ends, strict=True)]
-                del K
-            else:
-                panels = kernel.panels(X, sizes.tolist())
-        fitted["_training_diagonal"] = _constant(_diagonal_of(panels))
-        try:
-            return KernelProblem(panels), fitted
-        except NotPositiveSemidefinite as error:
-            remedy = {
-                "rbf": "The features are too large for sigma: centre or scale them.",
-                "poly": "Give coef0 >= 0.",
-            }.get(str(self.kernel), "Give a kernel that is, such as X @ X.T or 'rbf'.")
+    def check_rows(self, X: ArrayLike) -> NDArray:
+        """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
+        check_is_fitted(self)
+        space = self.model_.space
+        if isinstance(space, PrecomputedSpace) and np.shape(X)[1:] != (space.n_features,):
             raise ValueError(
-                f"kernel={self.kernel!r} is not positive semidefinite: its block of "
-                f"classes_[{error.class_index}] has the eigenvalue {error.eigenvalue:.3g}, the "
-                f"largest being {error.largest:.3g}. {remedy}"
-            ) from None
+                f"kernel='precomputed' needs the kernel of the samples with all "
+                f"{space.n_features} training samples, got X of shape {np.shape(X)}: give "
+                "K(X, X_train)."
+            )
+        return super().check_rows(X)
+
+    def _training(
+        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+    ) -> tuple[Space, TrainingSet]:
+        if self.kernel == "precomputed":
+            check_symmetric(self.kernel, X)
+            given = KernelTrainingSet.from_matrix(X, order, sizes)
+            constant = constant_diagonal(given.energies)
+            precomputed = PrecomputedSpace(
+                n_features=X.shape[1], fit_indices=order, training_diagonal=constant
+            )
+            return precomputed, given
+        kernel = self._settled_kernel(X, order, sizes, rng)
+        space = KernelSpace(n_features=X.shape[1], kernel=kernel, fit_indices=order, rows=X[order])
+        return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes)
 
     def _settled_kernel(
         self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
     ) -> Kernel:
+        """Return the kernel with its parameters: the width, if none is given, by leave-one-out."""
         sigma, shift = 1.0, None
         if self.kernel == "rbf":
             if self.sigma is None:
@@ -242,116 +265,16 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             shift = distance_shift(X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
 
-    def _check_kernel(self, K: NDArray) -> None:
-        if K.shape[0] != K.shape[1]:
-            raise ValueError(
-                "kernel='precomputed' needs the square kernel matrix of the training samples, "
-                f"got X of shape {K.shape}: give K(X_train, X_train)."
-            )
-        blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
-        worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
-        rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
-        if worst > rounding * max(K.max(), -K.min()):
-            raise ValueError(
-                f"kernel={self.kernel!r} is not symmetric on the training samples: K and its "
-                f"transpose differ by up to {worst:.3g}. Give a symmetric, positive semidefinite "
-                "kernel."
-            )
+    def _init_rows(self, sizes: NDArray) -> list[int]:
+        return sizes.tolist()
 
-    def _store(self, problem: Problem) -> None:
-        assert isinstance(problem, KernelProblem)
-        classes = range(len(problem.signals))
-        self.dual_dictionaries_ = [
-            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
-        ]
-        grams = (problem.gram(i, A) for i, A in enumerate(self.dual_dictionaries_))
-        self._grams = [G.astype(problem.dtype) for G in grams]
-        self._centre()
-
-    def _centre(self) -> None:
-        """Keep the training rows less the kernel's shift, where it has one."""
-        shifted = self._kernel.shift is not None and self.X_fit_ is not None
-        self._centred = self._kernel.centred(self.X_fit_) if shifted else None
-
-    def _training_rows(self) -> NDArray:
-        """Return the training rows as the kernel takes them."""
-        return self.X_fit_ if self._centred is None else self._centred
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: item for name, item in super().__getstate__().items() if name != "_centred"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "_kernel" in self.__dict__:
-            self._centre()
-
-    def _check_rows(self, X: ArrayLike) -> NDArray:
-        check_is_fitted(self)
-        n_train = len(self.fit_indices_)
-        if self._kernel.name == "precomputed" and np.shape(X)[1:] != (n_train,):
-            raise ValueError(
-                f"kernel='precomputed' needs the kernel of the samples with all {n_train} "
-                f"training samples, got X of shape {np.shape(X)}: give K(X, X_train)."
-            )
-        return super()._check_rows(X)
-
-    def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-        precomputed = self.X_fit_ is None
-        if precomputed:
-            K = X[:, self.fit_indices_]
-        else:
-            K = self._kernel.between(self._kernel.centred(X), self._training_rows())
-        start = 0
-        for A, G in zip(self.dual_dictionaries_, self._grams, strict=True):
-            yield K[:, start : start + len(A)], A, G
-            start += len(A)
-
-    def _row_bytes(self) -> int:
-        copies = 2 if callable(self._kernel.name) else 1
-        entries = copies * len(self.fit_indices_) + self._row_entries()
-        if self._kernel.shift is not None:
-            entries += self.n_features_in_
-        return self._dtype.itemsize * entries
-
-    def _known_diagonal(self, X: NDArray) -> NDArray | None:
-        if self.X_fit_ is None and self._training_diagonal is None:
-            return None
-        return self._diagonal(X, None)
-
-    def _rows(self, X: NDArray, rows: NDArray, train: NDArray) -> NDArray:
-        return X[np.ix_(rows, train)] if self.kernel == "precomputed" else X[rows]
-
-    def _plain(self) -> Self:
-        copy = super()._plain()
-        if self._kernel.name == "rbf":
-            copy.set_params(sigma=self._kernel.sigma)
-        return copy
-
-    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
-        A = self.dual_dictionaries_[c]
-        start = sum(len(B) for B in self.dual_dictionaries_[:c])
-        return self.fit_indices_[start : start + len(A)], codes @ A.T
-
-    def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
-        if diagonal is not None:
-            return check_diagonal(diagonal, len(X), X.dtype)
-        if self.X_fit_ is not None:
-            return self._kernel.diagonal(X)
-        if self._training_diagonal is None:
-            raise ValueError(
-                "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
-                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
-            )
-        return np.full(len(X), self._training_diagonal, X.dtype)
-
-
-def _diagonal_of(panels: list[NDArray]) -> NDArray:
-    starts = np.cumsum([0] + [panel.shape[1] for panel in panels])
-    return np.concatenate([panel[a:].diagonal() for panel, a in zip(panels, starts, strict=False)])
-
-
-def _constant(diagonal: NDArray) -> float | None:
-    """Return the one value of the diagonal, or None when it holds several."""
-    spread = diagonal.max() - diagonal.min()
-    constant = spread <= 100 * np.finfo(diagonal.dtype).eps * np.abs(diagonal).max()
-    return float(diagonal[0]) if constant else None
+    def _not_positive(self, error: NotPositiveSemidefinite) -> ValueError:
+        remedy = {
+            "rbf": "The features are too large for sigma: centre or scale them.",
+            "poly": "Give coef0 >= 0.",
+        }.get(str(self.kernel), "Give a kernel that is, such as X @ X.T or 'rbf'.")
+        return ValueError(
+            f"kernel={self.kernel!r} is not positive semidefinite: its block of "
+            f"classes_[{error.class_index}] has the eigenvalue {error.eigenvalue:.3g}, the "
+            f"largest being {error.largest:.3g}. {remedy}"
+        )

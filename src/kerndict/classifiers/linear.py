@@ -1,18 +1,12 @@
 """Incoherent dictionary learning, linear."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from kerndict._validation import check_diagonal
 from kerndict.classifiers.base import BaseDictionaryClassifier
-from kerndict.core.linear import LinearProblem
-from kerndict.core.problem import Problem
-from kerndict.kernels import Kernel
-
-_LINEAR = Kernel("linear")
+from kerndict.spaces import LinearSpace, LinearTrainingSet
 
 
 class DictionaryClassifier(BaseDictionaryClassifier):
@@ -39,7 +33,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     incoherence : float, default=0.0
         The weight of the penalty on atoms that resemble those of other classes, Eq. (3).
     incoherence_scale : {"relative", "absolute"}, default="relative"
-        ``"relative"``: at 1 the penalty pulls on an atom as hard as its own samples do, on
+        ``"relative"``: at 1 the penalty weighs as much as an atom's own samples do, on
         average and at the start, whatever the data.  ``"absolute"``: `incoherence` is the γ
         of the paper, which weighs against squared errors.
     atom_update : {"exact", "power"}, default="exact"
@@ -48,10 +42,11 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     coef_update : {"aksvd", "uaksvd"}, default="aksvd"
         Least-squares coefficients, or those of Eq. (19).
     decision : {"collaborative", "residual"}, default="collaborative"
-        ``"collaborative"``: a sample is coded over the atoms of all classes by ridge; what
-        each class leaves of it, spends on it and would leave on its own is weighed into
-        probabilities, with an offset per class.  The ridge, the weights and the offsets are
-        fitted out of fold, which costs five more fits.
+        ``"collaborative"``: a sample is coded over the atoms of all classes at once, by ridge
+        regression.  For each class three numbers are compared: the error when only its part of
+        that code is used, the squared size of that part, and the error when it codes the
+        sample alone.  Their weights, an offset per class and the ridge are fitted to training
+        samples left out of five folds, and give probabilities.
         ``"residual"``: the class with the smallest residual wins, Eq. (2).
     n_iter : int, default=5
         Passes over all classes.  0 keeps the initial dictionaries, the control of every
@@ -74,6 +69,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     Attributes
     ----------
+    model_ : kerndict.model.Model
+        The fitted model, a frozen value: where samples live, the atoms, the rule.  All
+        attributes below come from it.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     dictionaries_ : list of ndarray of shape (n_features, n_atoms)
@@ -124,72 +122,16 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _make_problem(
+    @property
+    def dictionaries_(self) -> list[NDArray]:
+        """The atoms of each class, unit columns."""
+        return self.model_.atoms
+
+    def _training(
         self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
-    ) -> tuple[Problem, dict[str, Any]]:
-        self._check_squares(X)
-        groups = np.split(X[order], np.cumsum(sizes)[:-1])
-        problem = LinearProblem([group.T for group in groups], incoherent=self.incoherence > 0)
-        return problem, {"fit_indices_": order}
+    ) -> tuple[LinearSpace, LinearTrainingSet]:
+        space = LinearSpace(n_features=X.shape[1], fit_indices=order)
+        return space, LinearTrainingSet.from_rows(X, order, sizes)
 
-    def _store(self, problem: Problem) -> None:
-        classes = range(len(problem.signals))
-        self.dictionaries_ = [
-            np.ascontiguousarray(problem.dictionary(i), problem.dtype) for i in classes
-        ]
-        wide = (D.astype(np.float64, copy=False) for D in self.dictionaries_)
-        self._grams = [(D.T @ D).astype(problem.dtype) for D in wide]
-
-    def _check_squares(self, X: NDArray) -> None:
-        with np.errstate(over="ignore"):
-            squares = _LINEAR.diagonal(X)
-        largest = max(X.max(initial=0), -X.min(initial=0))  # without a copy of X
-        if largest > 0 and squares.max() < np.finfo(X.dtype).tiny:
-            raise ValueError(
-                f"X holds values up to {largest:.3g} only, whose squares underflow "
-                f"{X.dtype}: scale the features up."
-            )
-        if not np.isfinite(squares).all():
-            raise ValueError(
-                f"X holds values up to {largest:.3g}, whose squares overflow {X.dtype}: "
-                "scale the features down."
-            )
-
-    def _check_rows(self, X: ArrayLike) -> NDArray:
-        X = super()._check_rows(X)
-        self._check_squares(X)
-        return X
-
-    def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-        for D, G in zip(self.dictionaries_, self._grams, strict=True):
-            yield X, D, G
-
-    def _row_bytes(self) -> int:
-        return self._dtype.itemsize * self._row_entries()
-
-    def _known_diagonal(self, X: NDArray) -> NDArray | None:
-        return _LINEAR.diagonal(X)
-
-    def _rows(self, X: NDArray, rows: NDArray, train: NDArray) -> NDArray:
-        return X[rows]
-
-    def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
-        if diagonal is None:
-            return _LINEAR.diagonal(X)
-        return check_diagonal(diagonal, len(X), X.dtype)
-
-    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
-        if not hasattr(self, "codes_"):  # a loaded model does not know its training samples
-            return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
-        start = sum(len(theirs) for theirs in self.codes_[:c])
-        theirs = self.codes_[c]
-        cosines = codes @ theirs.T
-        cosines /= _norms(codes)[:, None]
-        cosines /= _norms(theirs)
-        return self.fit_indices_[start : start + len(theirs)], cosines
-
-
-def _norms(rows: NDArray) -> NDArray:
-    """Return the norm of each row, 1 for a row of zeros."""
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.where(norms > 0, norms, 1)
+    def _init_rows(self, sizes: NDArray) -> list[int]:
+        return [self.n_features_in_] * len(sizes)

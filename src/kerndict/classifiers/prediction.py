@@ -1,131 +1,74 @@
-"""How both classifiers decide: rows in chunks, chunks in threads, two rules."""
+"""How both classifiers decide: rows are checked, the fitted model does the rest."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import gen_batches
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kerndict._threads import single_blas_thread
-from kerndict._validation import check_count
-from kerndict.classifiers.explanation import Explanation, explain
+from kerndict._validation import check_count, check_diagonal
+from kerndict.classifiers.attributes import FittedAttributes
 from kerndict.classifiers.summary import visual_block
-from kerndict.core.collaborative import CollaborativeRule
-from kerndict.core.decide import class_energies, residuals, settle_scores, settle_ties
-from kerndict.core.workspace import plan
-
-_CHUNK_ROWS = 2048
+from kerndict.explanation import Explanation
+from kerndict.model import Model
 
 
-def _is_collaborative(model: Any) -> bool:
+def _is_collaborative(estimator: "DictionaryPredictor") -> bool:
     """Tell whether there are probabilities and typicality; the error says how to get them."""
-    fitted = vars(model).get("classes_") is not None
-    if fitted and model._rule is None:
+    model: Model | None = vars(estimator).get("model_")
+    if model is not None and not model.rule.has_probabilities:
         raise AttributeError(
             "this model was fitted with decision='residual', which has neither probabilities nor "
             "typicality: fit it with decision='collaborative'."
         )
-    if not fitted and model.decision != "collaborative":
+    if model is None and estimator.decision != "collaborative":
         raise AttributeError(
-            f"decision={model.decision!r} has neither probabilities nor typicality: use "
+            f"decision={estimator.decision!r} has neither probabilities nor typicality: use "
             "decision='collaborative'."
         )
     return True
 
 
-class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
-    """What is decided from the atoms of each class and their Gram matrices."""
+class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
+    """What is decided by a fitted model."""
 
-    n_jobs: Any
-    classes_: NDArray
-    n_atoms_: NDArray
-    _dtype: np.dtype
-    _sparsity: NDArray
-    _rule: CollaborativeRule | None
+    n_jobs: int | None
+    decision: str
 
-    @abstractmethod
-    def _class_blocks(self, X: NDArray) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-        """Yield per class what :func:`kerndict.core.decide.class_energies` takes."""
+    def check_rows(self, X: ArrayLike) -> NDArray:
+        """Return rows as `model_` takes them: checked, and in its precision.
 
-    @abstractmethod
-    def _row_bytes(self) -> int:
-        """Return the memory that prediction takes per row."""
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training samples.
 
-    def _row_entries(self) -> int:
-        """Return the numbers per row that both rules take, correlations and features."""
-        return 4 * int(self.n_atoms_.sum()) + 8 * len(self.n_atoms_)
-
-    @abstractmethod
-    def _diagonal(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
-        """Return k(y, y) of every row of X."""
-
-    @abstractmethod
-    def _known_diagonal(self, X: NDArray) -> NDArray | None:
-        """Return k(y, y) of every row of X, or None where it cannot be known."""
-
-    @abstractmethod
-    def _behind(self, c: int, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return training samples of class c, and how much they stand behind each code."""
-
-    def _check_rows(self, X: ArrayLike) -> NDArray:
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+        """
         check_is_fitted(self)
-        return validate_data(self, X, dtype=[self._dtype], reset=False)
+        rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
+        self.model_.space.check(rows)
+        return rows
 
     def _sk_visual_block_(self) -> Any:
         return visual_block(self)
 
-    def _in_chunks(
-        self, function: Callable[[NDArray], NDArray], X: NDArray, pursues: bool | None = None
-    ) -> NDArray:
-        """Return a function of rows, in chunks; see :meth:`_map_chunks`."""
-        return np.concatenate(self._map_chunks(lambda rows: function(X[rows]), len(X), pursues))
-
-    def _map_chunks(
-        self, function: Callable[[slice], Any], n_rows: int, pursues: bool | None = None
-    ) -> list:
-        """Return a function of chunks of rows within the working memory, chunks in threads.
-
-        ``pursues`` tells whether it codes the rows by OMP; by default the residual rule does.
-        """
-        threads = effective_n_jobs(self.n_jobs)
-        parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
-        memory = get_config()["working_memory"] * 2**20 / threads
-        if self._rule is None if pursues is None else pursues:
-            memory -= self._pursuit_bytes()
-        most = max(1, min(int(memory // self._row_bytes()), _CHUNK_ROWS))
-        chunks = threads * -(-n_rows // (most * threads))  # every thread gets as many
-        with single_blas_thread() if threads > 1 else nullcontext():
-            return parallel(
-                delayed(function)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
+    def _energies(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
+        """Return k(y, y) of every row, given or known."""
+        if diagonal is not None:
+            return check_diagonal(diagonal, len(X), X.dtype)
+        energies = self.model_.space.energies(X)
+        if energies is None:
+            raise ValueError(
+                "kernel='precomputed' with a training diagonal that is not constant: k(y, y) of "
+                "new samples is unknown. Give it as diagonal=..., k(y, y) of each row."
             )
-
-    def _pursuit_bytes(self) -> int:
-        """Return the memory that a pursuit takes, whatever the number of rows."""
-        shapes = set(zip(self.n_atoms_.tolist(), self._sparsity.tolist(), strict=True))
-        sizes = [plan(n, min(n, s), self._dtype)[1] for n, s in shapes]
-        return self._dtype.itemsize * max(sizes)
-
-    def _energies(self, X: NDArray) -> NDArray:
-        """Return k(y, y) minus the squared residual of every row over every class."""
-        return class_energies(self._class_blocks(X), len(X), self._sparsity.tolist())
-
-    def _correlations(self, X: NDArray) -> NDArray:
-        """Return the correlations of every row with the atoms of all classes."""
-        return np.hstack([Z @ A for Z, A, _ in self._class_blocks(X)])
-
-    def _rule_scores(self, X: NDArray) -> NDArray:
-        assert self._rule is not None
-        return self._rule.scores(self._correlations(X), self._known_diagonal(X))
+        return energies
 
     def class_residuals(self, X: ArrayLike, diagonal: ArrayLike | None = None) -> NDArray:
         """Return the squared residual of each sample over each class, Eq. (21).
@@ -144,9 +87,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         residuals : ndarray of shape (n_samples, n_classes)
             Never negative; what is below ``100 eps k(y, y)`` is exactly 0.
         """
-        X = self._check_rows(X)
-        energies = self._in_chunks(self._energies, X, pursues=True)
-        return residuals(energies, self._diagonal(X, diagonal))
+        rows = self.check_rows(X)
+        return self.model_.residuals(rows, self._energies(rows, diagonal), self.n_jobs)
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the score of each class.
@@ -164,16 +106,9 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
             collaborative rule, the argument of the softmax.  For two classes, the second
             minus the first.  Scores that differ by rounding only are made equal.
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def _scores(self, X: ArrayLike) -> NDArray:
-        return self._in_chunks(self._settled, self._check_rows(X))
-
-    def _settled(self, X: NDArray) -> NDArray:
-        if self._rule is None:
-            return settle_ties(self._energies(X))
-        return settle_scores(self._rule_scores(X))
+        rows = self.check_rows(X)
+        scores = self.model_.scores(rows, self.n_jobs)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @available_if(_is_collaborative)
     def predict_log_proba(self, X: ArrayLike) -> NDArray:
@@ -188,7 +123,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
-        return log_softmax(self._scores(X), axis=1)
+        rows = self.check_rows(X)
+        return log_softmax(self.model_.scores(rows, self.n_jobs), axis=1)
 
     @available_if(_is_collaborative)
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -238,12 +174,8 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         >>> bool((known < 0.05).mean() < 0.1), bool((strange < 0.05).mean() > 0.7)
         (True, True)
         """
-        X = self._check_rows(X)
-        return self._in_chunks(self._typicality, X)
-
-    def _typicality(self, X: NDArray) -> NDArray:
-        assert self._rule is not None
-        return self._rule.typicality(self._correlations(X), self._known_diagonal(X))
+        rows = self.check_rows(X)
+        return self.model_.typicality(rows, self.n_jobs)
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class with the best score.
@@ -261,11 +193,9 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray of shape (n_samples,)
             Ties go to the first class.
         """
-        winners = self._in_chunks(self._winners, self._check_rows(X))
-        return self.classes_[winners]
-
-    def _winners(self, X: NDArray) -> NDArray:
-        return self._settled(X).argmax(axis=1)
+        rows = self.check_rows(X)
+        winners = self.model_.winners(rows, self.n_jobs)
+        return self.model_.classes[winners]
 
     def explain(
         self, X: ArrayLike, diagonal: ArrayLike | None = None, n_samples: int = 5
@@ -302,11 +232,10 @@ class DictionaryPredictor(ClassifierMixin, BaseEstimator, ABC):
         same proportions, and the weights are the cosines between their codes and the
         sample's, 1 at most.
         """
-        X = self._check_rows(X)
+        rows = self.check_rows(X)
         check_count("n_samples", n_samples, 1)
-        energies = (
-            self._diagonal(X, diagonal)
-            if self._rule is None or diagonal is not None
-            else self._known_diagonal(X)
-        )
-        return explain(self, X, energies, n_samples)
+        if self.model_.rule.has_probabilities and diagonal is None:
+            energies = self.model_.space.energies(rows)
+        else:
+            energies = self._energies(rows, diagonal)
+        return self.model_.explain(rows, energies, n_samples, self.n_jobs)

@@ -5,18 +5,24 @@ The tasks, as callbacks see them:
     fit                          with the collaborative rule:  fit
       iteration 0 ... n_iter-1                                   learn
                                                                    iteration 0 ... n_iter-1
-                                                                 fold 0 ... 4, a fit each
+                                                                 fold 0 ... 4
+                                                                   iteration 0 ... n_iter-1
 """
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Self
 
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from kerndict.classifiers.span import warn_if_spanning
+from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
+from kerndict.learning import Dictionaries, Listener
+from kerndict.model import Model
 
 
 def _callbacks_exist(_: Any) -> bool:
@@ -36,9 +42,6 @@ class _NoTask:
 
     def call_on_fit_task_end(self, **_: Any) -> bool:
         return False
-
-    def propagate_callback_context(self, _: Any) -> AbstractContextManager[None]:
-        return nullcontext()
 
 
 class CallbackSupport:
@@ -77,7 +80,7 @@ class CallbackSupport:
     def _managed(self, method: Callable) -> Callable:
         """Return the unbound method, run so that callbacks are always torn down."""
         if not self._has_listeners():
-            return lambda *args: method(*args)  # one frame deeper, as with callbacks
+            return method
         from sklearn.callback import with_callbacks
 
         return with_callbacks(method)
@@ -94,12 +97,11 @@ class Progress:
     """
 
     def __init__(self, model: Any, n_folds: int, X: Any, y: Any) -> None:
-        self._model, self._data = model, {"X": X, "y": y}
-        self._n_iter, self._n_folds = int(model.n_iter), n_folds
-        self._iterations = self._folds = 0
-        self._fit = model._root_task(1 + n_folds if n_folds else self._n_iter)
-        self._fit.call_on_fit_task_begin(estimator=model, **self._data)
-        self._learn = self._fit
+        self.model, self.data = model, {"X": X, "y": y}
+        self.n_iter, self.n_folds = int(model.n_iter), n_folds
+        self._folds = 0
+        self._fit = model._root_task(1 + n_folds if n_folds else self.n_iter)
+        self._fit.call_on_fit_task_begin(estimator=model, **self.data)
         self._begin = self._begin_folds = time.perf_counter()
         if model.verbose and not sweep.signatures:
             print(
@@ -109,68 +111,113 @@ class Progress:
             )
 
     @contextmanager
-    def learning(self) -> Iterator[None]:
-        """Surround the iterations of the model itself."""
-        if self._n_folds:
-            self._learn = self._fit.subcontext(task_name="learn", max_subtasks=self._n_iter)
-            self._learn.call_on_fit_task_begin(estimator=self._model, **self._data)
-        self._next_iteration()
-        yield
-        if self._n_folds:
-            self._learn.call_on_fit_task_end(estimator=self._model, **self._data)
+    def learning(self, assembled: Callable[[Dictionaries], Model]) -> Iterator[Listener]:
+        """Surround the learning of the model itself; give whoever listens to it.
+
+        ``assembled`` returns the model of what is learned so far.
+        """
+        task = self._fit
+        if self.n_folds:
+            task = self._fit.subcontext(task_name="learn", max_subtasks=self.n_iter)
+            task.call_on_fit_task_begin(estimator=self.model, **self.data)
+        yield _Learning(self, task, assembled)
+        if self.n_folds:
+            task.call_on_fit_task_end(estimator=self.model, **self.data)
         self._begin_folds = time.perf_counter()
 
-    def iteration(
-        self, reconstruction: float, coherence: float, state: Callable[[], dict] | None
-    ) -> bool:
-        """Tell that an iteration is done; return whether a callback asks to stop.
-
-        ``state`` returns what would be fitted if this iteration were the last.
-        """
-        self._iterations += 1
-        if self._model.verbose:
-            seconds = time.perf_counter() - self._begin
-            whole = seconds / self._iterations * self._n_iter
-            self._say(
-                f"iteration {self._iterations}/{self._n_iter}: reconstruction "
-                f"{reconstruction:.6g}, coherence {coherence:.6g}",
-                seconds,
-                whole * (1 + self._n_folds) - seconds,
-            )
-        stop = self._task.call_on_fit_task_end(
-            estimator=self._model, reconstruction_attributes=state, **self._data
-        )
-        if not stop:
-            self._next_iteration()
-        return stop
-
-    def _next_iteration(self) -> None:
-        if self._iterations < self._n_iter:
-            self._task = self._learn.subcontext(task_name="iteration")
-            self._task.call_on_fit_task_begin(estimator=self._model, **self._data)
-
     @contextmanager
-    def fold(self, copy: Any) -> Iterator[None]:
-        """Surround the fit of one fold's model."""
-        task = self._fit.subcontext(task_name="fold")
-        with task.propagate_callback_context(copy):
-            task.call_on_fit_task_begin(estimator=self._model, **self._data)
-            yield
-            task.call_on_fit_task_end(estimator=self._model, **self._data)
+    def fold(self) -> Iterator[Listener]:
+        """Surround the learning of one fold; give whoever listens to it."""
+        task = self._fit.subcontext(task_name="fold", max_subtasks=self.n_iter)
+        task.call_on_fit_task_begin(estimator=self.model, **self.data)
+        yield _Iterations(self, task)
+        task.call_on_fit_task_end(estimator=self.model, **self.data)
         self._folds += 1
-        if self._model.verbose:
-            now = time.perf_counter()
-            left = (now - self._begin_folds) / self._folds * (self._n_folds - self._folds)
-            words = f"fold {self._folds}/{self._n_folds} of the collaborative rule"
-            self._say(words, now - self._begin, left)
+        if self.model.verbose:
+            seconds = time.perf_counter() - self._begin_folds
+            words = f"fold {self._folds}/{self.n_folds} of the collaborative rule"
+            self.say(words, seconds / self._folds * (self.n_folds - self._folds))
 
     def done(self) -> None:
         """Tell that the model is fitted."""
-        model = self._model
+        model = self.model
         self._fit.call_on_fit_task_end(
-            estimator=model, reconstruction_attributes=lambda: dict(vars(model)), **self._data
+            estimator=model, reconstruction_attributes=lambda: dict(vars(model)), **self.data
         )
 
-    def _say(self, words: str, seconds: float, left: float) -> None:
-        name = type(self._model).__name__
-        print(f"[{name}] {words}; {seconds:.1f} s, about {left:.1f} s left", flush=True)
+    def seconds(self) -> float:
+        """Return the time since `fit` began."""
+        return time.perf_counter() - self._begin
+
+    def say(self, words: str, left: float) -> None:
+        """Print how far `fit` is, and the seconds left."""
+        name = type(self.model).__name__
+        print(f"[{name}] {words}; {self.seconds():.1f} s, about {left:.1f} s left", flush=True)
+
+
+class _Iterations(Listener):
+    """Hears of the passes within a task, and tells callbacks."""
+
+    def __init__(self, progress: Progress, task: Any) -> None:
+        self._progress, self._task, self._done = progress, task, 0
+
+    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+        self._next()
+
+    def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
+        self._done += 1
+        stop = self._iteration.call_on_fit_task_end(
+            estimator=self._progress.model,
+            reconstruction_attributes=self._attributes(so_far),
+            **self._progress.data,
+        )
+        if not stop:
+            self._next()
+        return stop
+
+    def _attributes(self, so_far: Callable[[], Dictionaries]) -> Callable[[], dict] | None:
+        """Return what returns the attributes of the estimator if this pass were the last."""
+        return None
+
+    def _next(self) -> None:
+        if self._done < self._progress.n_iter:
+            self._iteration = self._task.subcontext(task_name="iteration")
+            self._iteration.call_on_fit_task_begin(
+                estimator=self._progress.model, **self._progress.data
+            )
+
+
+class _Learning(_Iterations):
+    """Hears of the passes of the model itself: warns, prints, and tells callbacks."""
+
+    wants_coherence = True
+
+    def __init__(
+        self, progress: Progress, task: Any, assembled: Callable[[Dictionaries], Model]
+    ) -> None:
+        super().__init__(progress, task)
+        self._assembled = assembled
+
+    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+        model = self._progress.model
+        if model.decision == "residual" and model.n_nonzero_coefs is not None:
+            warn_if_spanning(problem, n_atoms, sparsity, atoms_given=model.n_atoms is not None)
+        super().started(problem, n_atoms, sparsity)
+
+    def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
+        progress = self._progress
+        if progress.model.verbose:
+            done, seconds = self._done + 1, progress.seconds()
+            whole = seconds / done * progress.n_iter
+            progress.say(
+                f"iteration {done}/{progress.n_iter}: reconstruction {terms[0]:.6g}, "
+                f"coherence {terms[1]:.6g}",
+                whole * (1 + progress.n_folds) - seconds,
+            )
+        return super().iteration(so_far, terms)
+
+    def _attributes(self, so_far: Callable[[], Dictionaries]) -> Callable[[], dict] | None:
+        model = self._progress.model
+        if model.decision != "residual":
+            return None
+        return lambda: {**vars(model), "model_": self._assembled(so_far())}

@@ -53,7 +53,7 @@ def summary(model: Any) -> dict[str, Any]:
         "features": int(model.n_features_in_),
         "atoms": int(model.n_atoms_.sum()),
         "atoms_per_class": (int(model.n_atoms_.min()), int(model.n_atoms_.max())),
-        "nonzeros": (int(model._sparsity.min()), int(model._sparsity.max())),
+        "nonzeros": (int(model.model_.sparsity.min()), int(model.model_.sparsity.max())),
         "iterations": int(model.n_iter_),
         "bytes": array_bytes(model),
         **last,
@@ -111,7 +111,7 @@ def visual_block(model: Any) -> SimpleNamespace:
         estimators=model,
         names=type(model).__name__,
         name_details=str(model),
-        name_caption=caption(model) if hasattr(model, "classes_") else None,
+        name_caption=caption(model) if hasattr(model, "model_") else None,
         doc_link_label=None,
         dash_wrapped=True,
     )

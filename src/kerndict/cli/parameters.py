@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.classifiers.base import (
+from kerndict.classifiers.parameters import (
     ATOM_UPDATES,
     COEF_UPDATES,
     DECISIONS,
@@ -68,7 +68,7 @@ PARAMETERS = {
         "the rule: with probabilities, or the paper's residuals", choices=DECISIONS
     ),
     "n_iter": Parameter("passes over all classes", number),
-    "init": Parameter("the first atoms", choices=tuple(INITS)),
+    "init": Parameter("the first atoms", choices=INITS),
     "random_state": Parameter("seed of all chance", whole_number(0)),
     "n_jobs": Parameter("threads in prediction; with --search, folds at a time", number),
     "verbose": Parameter("print every iteration and fold", int),
@@ -115,7 +115,9 @@ def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name in PARAMETERS}
 
 
-def make_classifier(linear: bool, parameters: dict[str, Any]) -> Any:
+def make_classifier(
+    linear: bool, parameters: dict[str, Any]
+) -> DictionaryClassifier | KernelDictionaryClassifier:
     """Return an unfitted classifier; values that it refuses are usage errors."""
     kind = DictionaryClassifier if linear else KernelDictionaryClassifier
     unknown = set(parameters) - set(inspect.signature(kind).parameters)
@@ -124,7 +126,7 @@ def make_classifier(linear: bool, parameters: dict[str, Any]) -> Any:
         raise UsageError(f"--{name} is for the kernel classifier: leave out --linear.")
     classifier = kind(**{"random_state": DEFAULTS["random_state"], **parameters})
     try:
-        classifier._check_parameters()
+        classifier.check_parameters()
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from error
     return classifier

@@ -73,17 +73,17 @@ def _run(options: argparse.Namespace) -> int:
         _opened(options.out) as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*_apart(copied, header), *header])
+        writer.writerow([*_distinct_names(copied, header), *header])
         for batch in batches:
             writer.writerows(_rows(scorer, batch, word))
             file.flush()
     return 0
 
 
-def _apart(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
     """Return the names of copied columns; those that we write too are marked as the input's.
 
-    >>> _apart(["id", "label"], ["label", "probability"])
+    >>> _distinct_names(["id", "label"], ["label", "probability"])
     ['id', 'input_label']
     """
     names: list[str] = []

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,10 @@ from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
 import kerndict
+from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.cli.common import UsageError
-from kerndict.core.decide import residuals
+from kerndict.explanation import top_two
+from kerndict.rules.residual import residuals
 from kerndict.tables import ArrayTable, Batch, open_table, split
 from kerndict.tables.batch import as_text
 from kerndict.tables.columns import select_for_model
@@ -44,10 +45,10 @@ class Scorer:
     def __init__(self, path: str, reject: float | None = None) -> None:
         model = kerndict.load(path)
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-        self.classifier: Any = steps[-1][1]
+        self.classifier: DictionaryClassifier | KernelDictionaryClassifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
-        self.collaborative = self.classifier._rule is not None
+        self.collaborative = self.classifier.model_.rule.has_probabilities
         self._names = getattr(steps[0][1], "feature_names_in_", None)
         for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
             step.__dict__.pop("feature_names_in_", None)
@@ -62,20 +63,22 @@ class Scorer:
         """Return the decisions about some rows."""
         for scaler in self._scalers:
             X = scaler.transform(X)
-        scores, log_proba, values = self.classifier._scores(X), None, None
+        classifier = self.classifier
+        rows, fitted = classifier.check_rows(X), classifier.model_
+        scores, log_proba, values = fitted.scores(rows, classifier.n_jobs), None, None
         if self.collaborative:
             log_proba = log_softmax(scores, axis=1)
             values = np.exp(log_proba)
         else:
-            energies = self.classifier._known_diagonal(self.classifier._check_rows(X))
+            energies = fitted.space.energies(rows)
             if energies is not None:
                 values = residuals(scores, energies)
-        top = _two_best(scores)
+        top = top_two(scores)
         return Decisions(
             top,
             None if values is None else np.take_along_axis(values, top, axis=1),
             log_proba,
-            None if self.reject is None else self.classifier.typicality(X),
+            None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
         )
 
     @contextmanager
@@ -121,12 +124,3 @@ class Scorer:
                 f"{self.classifier.n_features_in_}."
             )
         return split(X, labels)
-
-
-def _two_best(scores: NDArray) -> NDArray:
-    """Return the places of the two largest entries of each row; ties go to the first."""
-    rows = np.arange(len(scores))
-    first = scores.argmax(axis=1)
-    others = scores.copy()
-    others[rows, first] = -np.inf
-    return np.column_stack([first, others.argmax(axis=1)])

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-import kerndict
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
@@ -24,6 +23,7 @@ from kerndict.cli.parameters import (
     spell,
 )
 from kerndict.cli.search import GRID, search
+from kerndict.persistence import save_named
 from kerndict.tables import ArrayTable, Table, open_table
 from kerndict.tables.columns import select_for_training
 
@@ -101,10 +101,7 @@ def _run(options: argparse.Namespace) -> int:
     except MemoryError as error:
         raise MemoryError(f"{error} {_remedy(options, X)}") from error
     seconds = time.perf_counter() - begin
-    if names is not None:
-        first = model if options.no_normalize else model[0]
-        first.feature_names_in_ = np.array(names, object)
-    kerndict.save(model, options.out)
+    save_named(model, options.out, names)
     print(_report(options, model, y, seconds))
     return 0
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from numpy.typing import NDArray
 
-from kerndict.containers.limits import check_bytes
+from kerndict._limits import check_bytes
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,19 @@ class Container(ABC):
     """An open file of named arrays, to be used in a ``with`` statement."""
 
     items: Mapping[str, Item]
-    #: The bytes that arrays may still take.
+    #: The bytes that arrays may take together, and that those which were read do take.
     limit: int
+    taken: int = 0
 
     def read(self, name: str) -> NDArray:
         """Return the array of that name; a ValueError says what is wrong with it."""
         n_bytes = self.items[name].n_bytes
         if n_bytes is None:
             raise ValueError(f"{name!r} is {self.items[name].words}.")
-        check_bytes(n_bytes, self.limit, f"the array {name!r}")
+        words = f"the array {name!r}{' with those before it' if self.taken else ''}"
+        check_bytes(self.taken + n_bytes, self.limit, words)
         array = self._read(name)
-        self.limit -= array.nbytes
+        self.taken += array.nbytes
         return array
 
     @abstractmethod

@@ -24,10 +24,10 @@ from typing import IO, Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._limits import VARIABLE, check_bytes, max_bytes, stored_bytes
 from kerndict.containers.child import KINDS
 from kerndict.containers.items import Container, Item
 from kerndict.containers.kinds import Kind
-from kerndict.containers.limits import VARIABLE, check_bytes, max_bytes, stored_bytes
 
 #: Seconds for an answer: so many, and one for so many bytes of the file.
 _SECONDS, _BYTES_PER_SECOND = 60, 2**20

@@ -9,8 +9,8 @@ from typing import IO
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from kerndict._limits import max_bytes, stored_bytes
 from kerndict.containers.items import Container, Item
-from kerndict.containers.limits import max_bytes, stored_bytes
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)

@@ -27,7 +27,7 @@ class OuterSum:
     more, in time and in memory (m x m).
 
     Products with S are the faster the wider they are.  What replaces a dictionary therefore
-    waits in a list until S is needed as it is, and :meth:`pull` multiplies S by the
+    waits in a list until S is needed as it is, and :meth:`repulsion` multiplies S by the
     dictionaries of the next few classes at once, adding what has waited since.
     """
 
@@ -72,7 +72,7 @@ class OuterSum:
         own = self._D[i] @ self._D[i].T
         return (sum(d @ d.T for d in self._D) if self._S is None else self._S) - own
 
-    def pull(self, i: int) -> NDArray:
+    def repulsion(self, i: int) -> NDArray:
         """Return P D_i for class i."""
         D = self._D[i]
         if self._S is None:

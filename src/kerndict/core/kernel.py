@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqrf
 
-from kerndict.core.panels import BlockDiagonal
+from kerndict.core.blocks import KernelMatrix
+from kerndict.core.panels import BlockDiagonal, BlockTriangle
 from kerndict.core.problem import Problem, normalise, numerical_rank
 
 #: How far below zero an eigenvalue may fall, relative to the largest: the matrix may have
@@ -29,35 +30,32 @@ class KernelProblem(Problem):
     signal and what is rounding is decided with all signals scaled to unit norm, so that a
     weak signal counts as much as a strong one.
 
+    The blocks between classes matter to the penalty only: they are whitened when it is first
+    asked for.
+
     Parameters
     ----------
-    panels : list of (N, N_i), the kernel matrix of all signals grouped by class, one panel of
-        columns per class; the list is emptied, so that nothing is held twice
+    K : the kernel matrix of the signals grouped by class, which is left as it is
     """
 
-    def __init__(self, panels: list[NDArray]) -> None:
-        sizes = [panel.shape[1] for panel in panels]
-        ends = np.cumsum(sizes)
-        self.dtype = panels[0].dtype
-        self._own = [
-            panel[end - size : end].astype(np.float64)
-            for panel, size, end in zip(panels, sizes, ends, strict=True)
-        ]
-        self._largest = max(float(np.abs(np.diagonal(K)).max()) for K in self._own)
-        self.signals, self.stretch = [], []
-        for i in range(len(sizes)):
+    def __init__(self, K: KernelMatrix) -> None:
+        self.dtype = K.dtype
+        self._K = K
+        self._largest = float(np.abs(K.diagonal()).max())
+        self.signals, self.eigenvalues = [], []
+        for i in range(len(K.sizes)):
             w, V = self._decompose(i)
             self.signals.append(np.asfortranarray(np.sqrt(w)[:, None] * V.T))
-            self.stretch.append(w)
-        self._angles = self._whiten(panels)
-        self.atoms = [np.empty((0, 0))] * len(sizes)
-        self._duals: list[NDArray | None] = [None] * len(sizes)
+            self.eigenvalues.append(w)
+        self.atoms = [np.empty((0, 0))] * len(K.sizes)
+        self._duals: list[NDArray | None] = [None] * len(K.sizes)
+        self._angles: BlockTriangle | None = None
         self._factors: BlockDiagonal | None = None
         self._below: dict[int, NDArray] = {}
 
     def _decompose(self, i: int) -> tuple[NDArray, NDArray]:
         """Return w and V, ``K_i = V diag(w) V'``, cut to the numerical rank."""
-        K_i = self._own[i]
+        K_i = self._K.own(i)
         scale = np.sqrt(np.maximum(np.diagonal(K_i), 0))
         scale[scale <= np.finfo(self.dtype).eps * scale.max()] = 0
         inverse = 1 / np.where(scale > 0, scale, np.inf)
@@ -75,17 +73,16 @@ class KernelProblem(Problem):
         V[scale == 0] = 0
         return sigma**2, V
 
-    def _whiten(self, panels: list[NDArray]) -> list[NDArray]:
-        """Turn the blocks K_li into ``Q_l'Q_i``, the angles between whitened classes."""
-        pairs = zip(self.signals, self.stretch, strict=True)
-        left = BlockDiagonal([R / w[:, None] for R, w in pairs], self.dtype)
-        angles = []
-        for i in range(len(panels)):
-            angles.append(left.times(panels.pop(0) @ left.block(i).T))
-        return angles
+    def _between_classes(self) -> BlockTriangle:
+        """Return ``Q_l'Q_i`` of all pairs, the angles between whitened classes."""
+        if self._angles is None:
+            pairs = zip(self.signals, self.eigenvalues, strict=True)
+            whitening = BlockDiagonal([R / w[:, None] for R, w in pairs], self.dtype)
+            self._angles = self._K.whitened(whitening)
+        return self._angles
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
-        K_i = self._own[i]
+        K_i = self._K.own(i)
         atoms, sizes = normalise(atoms)
         squares = np.sum(atoms * (K_i @ atoms), axis=0)
         # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
@@ -113,41 +110,46 @@ class KernelProblem(Problem):
         dual = self._duals[i]
         if dual is not None:
             return dual
-        return self.signals[i].T @ (self.atoms[i] / self.stretch[i][:, None])
+        return self.signals[i].T @ (self.atoms[i] / self.eigenvalues[i][:, None])
 
     def draw(self, i: int, count: int, rng: np.random.RandomState) -> NDArray:
         R = self.signals[i]
         return normalise(R @ rng.standard_normal((R.shape[1], count)))[0]
 
-    def _penalty_of(self, i: int, first: int, last: int) -> NDArray:
-        """Return the part of P of class i that classes ``first`` to ``last`` make, (r_i, r_i).
+    def _penalty_below(self, i: int) -> NDArray:
+        """Return the part of P of class i that the classes before it make, (r_i, r_i).
+
+        It is kept until one of them changes: a pass over the classes leaves all that
+        :meth:`coherence` needs.
+        """
+        if i not in self._below:
+            self._below[i] = self._outer().square_before(self._between_classes(), i)
+        return self._below[i]
+
+    def _penalty_above(self, i: int) -> NDArray:
+        """Return the part of P of class i that the classes beyond it make."""
+        panel = self._between_classes().panel(i)[len(self.eigenvalues[i]) :]
+        return self._outer().square(panel, i + 1, origin=i + 1)
+
+    def _outer(self) -> BlockDiagonal:
+        """Return a factor of the outer product of every dictionary.
 
         With K̂ of (14) in whitened coordinates, ``P = K̂'K̂``; of each dictionary only its
         outer product counts, so that factors of it with no more rows than columns do.
         """
         if self._factors is None:
             self._factors = BlockDiagonal([_factor(D) for D in self.atoms], self.dtype)
-        return self._factors.square(self._angles[i], first, last)
-
-    def _penalty_below(self, i: int) -> NDArray:
-        """Return the part of P of class i that the classes before it make.
-
-        It is kept until one of them changes: a pass over the classes leaves all that
-        :meth:`coherence` needs.
-        """
-        if i not in self._below:
-            self._below[i] = self._penalty_of(i, 0, i)
-        return self._below[i]
+        return self._factors
 
     def _penalty(self, i: int) -> NDArray:
         """Return P of class i."""
-        return self._penalty_below(i) + self._penalty_of(i, i + 1, len(self.atoms))
+        return self._penalty_below(i) + self._penalty_above(i)
 
     def penalty(self, i: int, W: NDArray) -> NDArray:
         return self._penalty(i) @ W
 
     def mean_penalty(self, i: int) -> float:
-        return float(np.trace(self._penalty(i))) / max(1, len(self.stretch[i]))
+        return float(np.trace(self._penalty(i))) / max(1, len(self.eigenvalues[i]))
 
     def eigenbasis(
         self, i: int, right: NDArray, energies: NDArray, gamma: float
@@ -156,34 +158,16 @@ class KernelProblem(Problem):
         return B, np.maximum(values, 0)
 
     def coherence(self) -> float:
+        if self._angles is None:
+            return self._K.coherence([self.dictionary(i) for i in range(len(self.atoms))])
         # sum_i sum_{l < i} |D_l'D_i|^2, each pair once
         total = 0.0
         for i, D in enumerate(self.atoms):
             total += np.vdot(self._penalty_below(i), D @ D.T)
         return float(2 * max(0.0, total))
 
-    def full_gram(self) -> NDArray:
-        left = BlockDiagonal([D.T for D in self.atoms], self.dtype)
-        columns = []
-        for i, D in enumerate(self.atoms):
-            column = left.times(self._angles[i] @ D.astype(self.dtype)).astype(np.float64)
-            columns.append(column)
-        G = np.hstack(columns)
-        G = (G + G.T) / 2
-        start = 0
-        for D in self.atoms:
-            own = slice(start, start + D.shape[1])
-            G[own, own] = D.T @ D
-            start += D.shape[1]
-        return G
-
     def rank(self, i: int) -> int:
-        return len(self.stretch[i])
-
-    def gram(self, i: int, A: NDArray) -> NDArray:
-        """Return ``A' K_i A`` for dual coefficients A (N_i, n)."""
-        A = A.astype(np.float64, copy=False)
-        return A.T @ self._own[i] @ A
+        return len(self.eigenvalues[i])
 
 
 def _factor(D: NDArray) -> NDArray:

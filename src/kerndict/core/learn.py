@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.core.omp import dense_codes
 from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
+from kerndict.pursuit import dense_codes
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def encode(problem: Problem, i: int, s: int) -> NDArray:
 
 
 def balanced_gamma(problem: Problem, s: Sequence[int]) -> float:
-    """Return the gamma at which the two terms of (3) or (7) pull equally hard on an atom.
+    """Return the gamma at which the two terms of (3) or (7) weigh the same for an atom.
 
     The curvature of (8) in an atom is ``|x|^2 + 2 gamma P``, x its coefficients.  Both parts
     are taken for the initial atoms, as means over classes: ``|X_i|^2 / n`` is the mean of the
@@ -88,7 +88,7 @@ def update_class(
     E = np.asfortranarray(Y - D @ X)
     used = np.any(X != 0, axis=1)
     basis, shift = None, np.zeros(len(Y))
-    pull, fresh = np.empty((len(Y), 0)), np.empty((len(Y), 0))
+    repulsion, fresh = np.empty((len(Y), 0)), np.empty((len(Y), 0))
 
     if exact:
         if gamma > 0 and used.any():
@@ -100,10 +100,10 @@ def update_class(
             E = np.asfortranarray(Y - D @ X)
             shift = 2 * gamma * values
     else:
-        pull = 2 * gamma * problem.pull(i) if gamma > 0 else np.zeros(D.shape)
+        repulsion = 2 * gamma * problem.repulsion(i) if gamma > 0 else np.zeros(D.shape)
         fresh = problem.draw(i, int(np.sum(~used)), rng)
 
-    pull, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (pull, Y, fresh))
-    sweep(E.T, D.T, X, exact, shift, pull, problem.stretch[i], uaksvd, Y, fresh)
+    repulsion, Y, fresh = (np.ascontiguousarray(Z.T) for Z in (repulsion, Y, fresh))
+    sweep(E.T, D.T, X, exact, shift, repulsion, problem.eigenvalues[i], uaksvd, Y, fresh)
     problem.accept(i, D if basis is None else np.asfortranarray(basis @ D))
     return E

@@ -25,7 +25,7 @@ class LinearProblem(Problem):
     def __init__(self, Y: Sequence[NDArray], incoherent: bool) -> None:
         self.signals = list(Y)
         self.dtype = Y[0].dtype
-        self.stretch = [np.ones(len(Y[0]))] * len(Y)
+        self.eigenvalues = [np.ones(len(Y[0]))] * len(Y)
         self.atoms = [np.empty((0, 0))] * len(Y)
         self._incoherent = incoherent
         self._sum: OuterSum | None = None
@@ -55,8 +55,8 @@ class LinearProblem(Problem):
     def penalty(self, i: int, W: NDArray) -> NDArray:
         return self._running().penalty(i, W)
 
-    def pull(self, i: int) -> NDArray:
-        return self._running().pull(i)
+    def repulsion(self, i: int) -> NDArray:
+        return self._running().repulsion(i)
 
     def mean_penalty(self, i: int) -> float:
         Q = orthonormal(normalise(self.signals[i])[0])
@@ -73,10 +73,6 @@ class LinearProblem(Problem):
 
     def coherence(self) -> float:
         return (self._running() if self._incoherent else OuterSum(self.atoms)).coherence()
-
-    def full_gram(self) -> NDArray:
-        D = np.hstack(self.atoms)
-        return D.T @ D
 
     def rank(self, i: int) -> int:
         Y = self.signals[i].astype(np.float64, copy=False)

@@ -28,13 +28,13 @@ class Problem(ABC):
     ----------
     signals : list of (r_i, N_i), the signals of each class
     atoms : list of (r_i, n), unit columns, set by :meth:`start` and :meth:`accept`
-    stretch : list of (r_i,), the diagonal ``R R'`` of (18), ones for IDL
+    eigenvalues : list of (r_i,), the diagonal ``R R'`` of (18), ones for IDL
     dtype : the precision of OMP; the sweeps and factorisations run in float64
     """
 
     signals: list[NDArray]
     atoms: list[NDArray]
-    stretch: list[NDArray]
+    eigenvalues: list[NDArray]
     dtype: np.dtype
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Problem(ABC):
     def penalty(self, i: int, W: NDArray) -> NDArray:
         """Return P W for class i, W (r_i, any)."""
 
-    def pull(self, i: int) -> NDArray:
+    def repulsion(self, i: int) -> NDArray:
         """Return P D for class i and its own atoms D."""
         return self.penalty(i, self.atoms[i])
 
@@ -92,10 +92,6 @@ class Problem(ABC):
     @abstractmethod
     def coherence(self) -> float:
         """Return the coherence term of (3) or (7)."""
-
-    @abstractmethod
-    def full_gram(self) -> NDArray:
-        """Return the Gram matrix of the atoms of all classes."""
 
     @abstractmethod
     def rank(self, i: int) -> int:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from kerndict.core._jit import JIT
+from kerndict._jit import compiled
 from kerndict.core.problem import Problem
 
 
@@ -32,7 +31,7 @@ def start_from_pivots(problem: Problem, n: Sequence[int], rng: np.random.RandomS
         _start_from_signals(problem, i, n[i], _pivots(E, floor, n[i]), rng)
 
 
-@njit(**JIT)
+@compiled()
 def _pivots(E, floor, n):  # type: ignore[no-untyped-def]
     """Return the pivots among the rows of E, which become what the pivots leave of them."""
     errors = np.empty(len(E))
@@ -78,13 +77,23 @@ def start_from_gaussian(problem: Problem, n: Sequence[int], rng: np.random.Rando
         problem.start(i, rng.standard_normal((problem.n_rows(i), n[i])))
 
 
+class ZeroAtom(ValueError):
+    """A given atom has no norm in the metric of its class."""
+
+    def __init__(self, class_index: int, column: int) -> None:
+        super().__init__(class_index, column)
+        self.class_index, self.column = class_index, column
+
+
 def start_from_arrays(problem: Problem, arrays: list[NDArray]) -> None:
-    """Start every class from given atoms; see :meth:`Problem.start`."""
+    """Start every class from given atoms; see :meth:`Problem.start`.
+
+    Raises
+    ------
+    ZeroAtom
+        An atom is zero in the metric of its class.
+    """
     for i, atoms in enumerate(arrays):
         norms = problem.start(i, atoms)
         if not np.all(norms > 0):
-            j = int(np.argmin(norms > 0))
-            raise ValueError(
-                f"init[{i}] has a zero atom (column {j}) in the metric of its class: "
-                "every initial atom must have a positive norm."
-            )
+            raise ZeroAtom(i, int(np.argmin(norms > 0)))

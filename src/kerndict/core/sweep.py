@@ -30,15 +30,14 @@ signal and each atom a contiguous row.
 """
 
 import numpy as np
-from numba import njit
 
-from kerndict.core._jit import JIT
+from kerndict._jit import compiled, part
 
 EPS = np.finfo(np.float64).eps
 
 
-@njit(**JIT)
-def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignore[no-untyped-def]
+@part()
+def update_atom(E, D, X, j, exact, shift, repulsion, eigenvalues, uaksvd):  # type: ignore[no-untyped-def]
     """Update atom j, its coefficients and the error, in place.
 
     Parameters
@@ -48,7 +47,7 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
     exact : bool
     shift : (r,), ``2 gamma`` times the eigenvalues of P, for the exact step: it runs
         in the eigenbasis of P, where (12) is a division
-    pull, stretch : (n, r) and (r,), ``2 gamma P D`` and the diagonal ``R R'`` (ones
+    repulsion, eigenvalues : (n, r) and (r,), ``2 gamma P D`` and the diagonal ``R R'`` (ones
         for IDL), for the power step
     uaksvd : bool, Eq. (19) rather than AK-SVD
     """
@@ -69,7 +68,7 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
         if exact:
             v[k] /= energy + shift[k]  # Eq. (12)
         else:
-            v[k] = stretch[k] * (v[k] - pull[j, k])  # Eqs. (5), (18)
+            v[k] = eigenvalues[k] * (v[k] - repulsion[j, k])  # Eqs. (5), (18)
     norm = np.sqrt(np.sum(v * v))
     if norm > 0 and norm < np.inf:
         v /= norm
@@ -100,7 +99,7 @@ def update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd):  # type: ignor
     D[j] = v
 
 
-@njit(**JIT)
+@part()
 def _fit_coefficients(E, x, old, v, best):  # type: ignore[no-untyped-def]
     """Set ``best = F'v``, where x is not zero; return its squared norm."""
     overlap = np.sum(old * v)
@@ -114,7 +113,7 @@ def _fit_coefficients(E, x, old, v, best):  # type: ignore[no-untyped-def]
     return explained
 
 
-@njit(**JIT)
+@part()
 def replace_atom(E, D, Y, j, taken):  # type: ignore[no-untyped-def]
     """Replace atom j by the worst represented signal that was not taken yet.
 
@@ -140,8 +139,8 @@ def replace_atom(E, D, Y, j, taken):  # type: ignore[no-untyped-def]
         taken[:] = False
 
 
-@njit(**JIT)
-def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):  # type: ignore[no-untyped-def]
+@compiled()
+def sweep(E, D, X, exact, shift, repulsion, eigenvalues, uaksvd, Y, fresh):  # type: ignore[no-untyped-def]
     """Update all atoms in turn, in place; see :func:`update_atom`.
 
     An atom that no signal uses is replaced when its turn comes, and its coefficients
@@ -153,7 +152,7 @@ def sweep(E, D, X, exact, shift, pull, stretch, uaksvd, Y, fresh):  # type: igno
     used = 0
     for j in range(D.shape[0]):
         if np.any(X[j] != 0):
-            update_atom(E, D, X, j, exact, shift, pull, stretch, uaksvd)
+            update_atom(E, D, X, j, exact, shift, repulsion, eigenvalues, uaksvd)
         elif fresh.shape[0] > 0:
             D[j] = fresh[used]
             used += 1

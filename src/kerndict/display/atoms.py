@@ -10,44 +10,12 @@ from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
     figure_and_axes,
+    full_range,
     label_text,
-    stretch,
     unwrap,
 )
 
 _GAP = 0.12  # between images, in widths of an image
-
-
-def atom_images(model: Any, prepared: Any, X: ArrayLike | None = None) -> list[NDArray]:
-    """Return the atoms of each class as rows in the space of the samples.
-
-    Those of a kernel classifier live elsewhere: in their place, the mean of the training
-    samples of the class weighted by the atom's dual coefficients, ``X_i' a / |a|_1``.
-    """
-    if hasattr(model, "dictionaries_"):
-        images = [D.T for D in model.dictionaries_]
-    else:
-        samples = model.X_fit_
-        if samples is None:
-            if X is None:
-                raise ValueError(
-                    "kernel='precomputed' keeps no training samples: give those behind the "
-                    "kernel matrix as X=..., in the order given to fit."
-                )
-            samples = np.asarray(prepared(X))
-            if len(samples) != len(model.fit_indices_):
-                raise ValueError(
-                    f"X has {len(samples)} rows: give the {len(model.fit_indices_)} training "
-                    "samples, in the order given to fit."
-                )
-            samples = samples[model.fit_indices_]
-        duals = model.dual_dictionaries_
-        groups = np.split(samples, np.cumsum([len(A) for A in duals])[:-1])
-        images = []
-        for A, group in zip(duals, groups, strict=True):
-            sizes = np.abs(A).sum(axis=0)
-            images.append((A / np.where(sizes > 0, sizes, 1)).T @ group)
-    return images
 
 
 def _turned(rows: NDArray) -> NDArray:
@@ -72,7 +40,7 @@ def mosaic(
             if colours:
                 tile[..., 3] = 1
                 tile = tile[..., :3]
-            tile[:] = stretch(image.reshape(image_shape))
+            tile[:] = full_range(image.reshape(image_shape))
     return whole, step
 
 
@@ -162,7 +130,10 @@ class AtomsDisplay:
         check_matplotlib(cls)
         check_count("n_atoms", n_atoms, 1)
         model, prepared = unwrap(estimator)
-        images = atom_images(model, prepared, X)
+        fitted = model.model_
+        images = fitted.space.atom_rows(
+            fitted.atoms, None if X is None else np.asarray(prepared(X))
+        )
         labels = model.classes_[:10] if classes is None else np.atleast_1d(np.asarray(classes))
         unknown = labels[~np.isin(labels, model.classes_)].tolist()
         if unknown or not labels.size:
@@ -172,7 +143,7 @@ class AtomsDisplay:
             images=[_turned(images[c][:n_atoms]) for c in np.searchsorted(model.classes_, labels)],
             classes=labels,
             image_shape=checked_image_shape(image_shape, images[0].shape[1]),
-            weighted_means=not hasattr(model, "dictionaries_"),
+            weighted_means=not fitted.space.atoms_are_rows,
         )
         return display.plot(ax=ax, cmap=cmap, im_kw=im_kw)
 

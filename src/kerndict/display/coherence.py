@@ -4,8 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
 
-from kerndict.classifiers.correlations import mean_coherence, squared_correlations
+from kerndict.coherence import mean_coherence, squared_correlations
 from kerndict.display.common import check_matplotlib, figure_and_axes, label_ticks, unwrap
 
 
@@ -73,7 +74,9 @@ class CoherenceDisplay:
         """
         check_matplotlib(cls)
         model, _ = unwrap(estimator)
-        coherence = mean_coherence(squared_correlations(model, K), model)
+        given = K if K is None else check_array(K, dtype=[np.float64, np.float32], input_name="K")
+        fitted = model.model_
+        coherence = mean_coherence(squared_correlations(fitted, given), fitted)
         return cls(coherence=coherence, classes=model.classes_).plot(ax=ax, cmap=cmap, im_kw=im_kw)
 
     def plot(

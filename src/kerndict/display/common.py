@@ -113,7 +113,7 @@ def checked_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...]:
     return shape
 
 
-def stretch(image: NDArray) -> NDArray:
+def full_range(image: NDArray) -> NDArray:
     """Return an image whose values fill [0, 1]; a constant one is 0.5."""
     low, high = float(np.min(image)), float(np.max(image))
     return (image - low) / (high - low) if high > low else np.full(image.shape, 0.5)

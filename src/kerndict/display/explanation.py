@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kerndict._validation import check_count
-from kerndict.classifiers.explanation import Explanation
-from kerndict.display.atoms import atom_images, mosaic
+from kerndict.display.atoms import mosaic
 from kerndict.display.common import (
     OTHERS,
     RUNNER_UP,
@@ -15,10 +14,12 @@ from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
     figure_and_axes,
+    full_range,
     label_text,
-    stretch,
     unwrap,
 )
+from kerndict.explanation import Explanation
+from kerndict.spaces import PrecomputedSpace
 
 _CLASSES = 8  # bars, at most
 _NAMES = ("winner", "runner-up")
@@ -119,19 +120,20 @@ class ExplanationDisplay:
         found = model.explain(X, diagonal=diagonal)
         display = cls(explanation=found)
         if image_shape is not None:
-            if getattr(model, "X_fit_", X) is None:
+            if isinstance(model.model_.space, PrecomputedSpace):
                 raise ValueError(
                     f"image_shape={image_shape!r} cannot be drawn with kernel='precomputed', which "
                     "keeps no samples: leave it out, and the coefficients are drawn as bars."
                 )
-            every = atom_images(model, None)
+            space = model.model_.space
+            every = space.atom_rows(model.model_.atoms, None)
             display.sample = np.asarray(X, dtype=np.float64)[0]
             display.image_shape = checked_image_shape(image_shape, len(display.sample))
             display.images = [
                 every[c][atoms[atoms >= 0]]
                 for c, atoms in zip(found.top[0], found.atoms[0], strict=True)
             ]
-            display.weighted_means = not hasattr(model, "dictionaries_")
+            display.weighted_means = not space.atoms_are_rows
         return display.plot(ax=ax, n_atoms=n_atoms)
 
     def plot(self, ax: Any = None, *, n_atoms: int = 6) -> Self:
@@ -235,7 +237,7 @@ class ExplanationDisplay:
     def _draw_sample(self, ax: Any) -> None:
         assert self.sample is not None
         assert self.image_shape is not None
-        picture = stretch(self.sample.reshape(self.image_shape))
+        picture = full_range(self.sample.reshape(self.image_shape))
         ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         ax.set_title("sample", fontsize="medium")
         ax.set_axis_off()

@@ -88,7 +88,7 @@ class TypicalityDisplay:
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
-        if model._rule is None:  # whatever `decision` has been set to since
+        if not model.model_.rule.has_probabilities:  # whatever `decision` has been set to since
             raise ValueError(
                 "this model was fitted with decision='residual', which has no typicality: fit it "
                 "with decision='collaborative'."

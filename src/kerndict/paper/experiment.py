@@ -13,12 +13,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import normalize
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.classifiers.correlations import squared_correlations
+from kerndict.coherence import squared_correlations
 from kerndict.exceptions import SpanWarning
 from kerndict.paper.environment import environment
 from kerndict.paper.peers import peer
 from kerndict.paper.protocol import DATASETS, FIGURES, PEERS, Row, paper_settings
 from kerndict.paper.sources import load
+from kerndict.spaces import KernelSpace
 
 
 @lru_cache(maxsize=1)
@@ -69,7 +70,7 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
         },
     }
     if isinstance(last, KernelDictionaryClassifier):
-        maps = squared_correlations(last)  # Figures 4 to 6
+        maps = squared_correlations(last.model_)  # Figures 4 to 6
         result["details"]["alignment"] = alignment(maps)
         if row.method == FIGURES and row.round == 1:
             residuals = last.class_residuals(normalize(X[test]))
@@ -89,11 +90,13 @@ def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
     """Time the kernel matrices of fit and predict by computing them once more."""
     if not isinstance(last, KernelDictionaryClassifier):
         return 0.0, 0.0
-    kernel = last._kernel
+    space = last.model_.space
+    assert isinstance(space, KernelSpace)
+    kernel = space.kernel
     begin = time.perf_counter()
-    kernel.matrix(last.X_fit_, last.X_fit_)
+    kernel.matrix(space.rows, space.rows)
     middle = time.perf_counter()
-    kernel.matrix(normalize(X_test), last.X_fit_)
+    kernel.matrix(normalize(X_test), space.rows)
     return middle - begin, time.perf_counter() - middle
 
 

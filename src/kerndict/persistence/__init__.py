@@ -1,5 +1,6 @@
 """Models that travel: one safetensors file, read without running anything in it."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -48,10 +49,15 @@ def save(model: Any, path: str | PathLike) -> None:
     >>> bool((kerndict.load(path).predict(X) == model.predict(X)).all())
     True
     """
+    save_named(model, path, None)
+
+
+def save_named(model: Any, path: str | PathLike, feature_names: Sequence[str] | None) -> None:
+    """Write a model as :func:`save` does, with names of features that it was not fitted with."""
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
 
-    content = encode(model)
+    content = encode(model, feature_names)
     decode(*content)  # what is written can be read
     write(path, *content)
 

@@ -6,7 +6,7 @@ from parameters that are plain values.
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from reprlib import repr as short
 from typing import Any
@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kerndict._validation import check_jobs
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict.classifiers.state import classifier_state, restore_classifier
 from kerndict.exceptions import ModelFormatError
+from kerndict.persistence.fitted import classifier_state, restore_classifier
 from kerndict.persistence.labels import pack_labels, pack_text, unpack_labels, unpack_text
 from kerndict.persistence.steps import SCALERS, restore_scaler, scaler_state
+from kerndict.spaces import KernelSpace
 
 CLASSIFIERS = {kind.__name__: kind for kind in (DictionaryClassifier, KernelDictionaryClassifier)}
 _SCALERS = {name: scaler.kind for name, scaler in SCALERS.items()}
@@ -31,8 +32,13 @@ _OUTPUTS = (None, "default", "pandas", "polars")
 Document = dict[str, Any]
 
 
-def encode(model: Any) -> tuple[Document, dict[str, NDArray]]:
-    """Return a fitted model as a document and arrays."""
+def encode(
+    model: Any, feature_names: Sequence[str] | None = None
+) -> tuple[Document, dict[str, NDArray]]:
+    """Return a fitted model as a document and arrays.
+
+    ``feature_names`` are those of the first step, where it was fitted without.
+    """
     named = (type(model) is Pipeline and model.steps) or [(None, model)]
     *scalers, (_, classifier) = named
     for _, step in scalers:
@@ -52,6 +58,9 @@ def encode(model: Any) -> tuple[Document, dict[str, NDArray]]:
     steps = []
     for i, (name, step) in enumerate(named):
         entry, state = _encode_step(step)
+        names = getattr(step, "feature_names_in_", None if i else feature_names)
+        if names is not None:
+            state |= pack_text("feature_names", list(names))
         steps.append({"name": name, **entry})
         arrays |= {f"{i}.{key}": array for key, array in state.items()}
     versions = {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
@@ -67,15 +76,16 @@ def _encode_step(step: Any) -> tuple[Document, dict[str, NDArray]]:
     else:
         if isinstance(step, KernelDictionaryClassifier):
             entry["kernel"] = _kernel_name(step)
-        names, state = list(step.get_params(deep=False)), classifier_state(step)
-    entry["parameters"] = {name: _plain(name, getattr(step, name)) for name in names}
-    if hasattr(step, "feature_names_in_"):
-        state |= pack_text("feature_names", step.feature_names_in_.tolist())
+        names, state = list(step.get_params(deep=False)), classifier_state(step.model_)
+    entry["parameters"] = {name: _json_value(name, getattr(step, name)) for name in names}
     return entry, state
 
 
 def _kernel_name(model: KernelDictionaryClassifier) -> str:
-    name = model._kernel.name
+    space = model.model_.space
+    if not isinstance(space, KernelSpace):
+        return "precomputed"
+    name = space.kernel.name
     if callable(name):
         raise ModelFormatError(
             f"kernel={name!r} is code, which a file cannot hold: use kernel='precomputed' and "
@@ -84,7 +94,7 @@ def _kernel_name(model: KernelDictionaryClassifier) -> str:
     return name
 
 
-def _plain(name: str, value: Any) -> Any:
+def _json_value(name: str, value: Any) -> Any:
     """Return a parameter as JSON holds it."""
     if isinstance(value, np.generic):
         value = value.item()

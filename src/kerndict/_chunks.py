@@ -1,0 +1,51 @@
+"""Rows in chunks within the working memory, chunks in threads."""
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TypeVar
+
+from joblib import effective_n_jobs
+from sklearn import get_config
+from sklearn.utils import gen_batches
+from sklearn.utils.parallel import Parallel, delayed
+
+from kerndict._threads import single_blas_thread
+
+T = TypeVar("T")
+#: Rows of a chunk, at most.
+MOST_ROWS = 2048
+
+
+def map_chunks(
+    function: Callable[[slice], T],
+    n_rows: int,
+    *,
+    row_bytes: int,
+    fixed_bytes: int = 0,
+    n_jobs: int | None = None,
+) -> list[T]:
+    """Return what a function gives for chunks of rows, in order.
+
+    All threads together stay within scikit-learn's ``working_memory``; there are no more of them
+    than cores, nor than that memory allows.
+
+    Parameters
+    ----------
+    function : of a slice of rows
+    n_rows : all rows
+    row_bytes : what the function takes per row
+    fixed_bytes : what it takes whatever the number of rows
+    n_jobs : threads, as joblib counts them
+    """
+    memory = get_config()["working_memory"] * 2**20
+    wanted = min(effective_n_jobs(n_jobs), os.cpu_count() or 1)
+    threads = max(1, min(wanted, int(memory // (fixed_bytes + row_bytes))))
+    each = memory / threads - fixed_bytes
+    most = max(1, min(int(each // row_bytes), MOST_ROWS))
+    chunks = threads * -(-n_rows // (most * threads))  # every thread gets as many
+    parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
+    with single_blas_thread() if threads > 1 else nullcontext():
+        return parallel(
+            delayed(function)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
+        )

@@ -1,0 +1,77 @@
+"""The fitted attributes of the classifiers, which come from the model."""
+
+from numpy.typing import NDArray
+
+from kerndict.model import Model
+from kerndict.rules import CollaborativeRule
+
+
+class FittedAttributes:
+    """What `fit` leaves: `model_`, and its parts by the names that scikit-learn users expect."""
+
+    model_: Model
+
+    @property
+    def classes_(self) -> NDArray:
+        """The labels."""
+        return self.model_.classes
+
+    @property
+    def n_atoms_(self) -> NDArray:
+        """Atoms of each class."""
+        return self.model_.n_atoms
+
+    @property
+    def incoherence_(self) -> float:
+        """The absolute weight γ of the penalty."""
+        return self.model_.incoherence
+
+    @property
+    def reconstruction_(self) -> NDArray:
+        """The first term of Eq. (3) or (7) after each pass."""
+        return self.model_.reconstruction
+
+    @property
+    def coherence_(self) -> NDArray:
+        """The second term after each pass, γ not applied."""
+        return self.model_.coherence
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made."""
+        return len(self.model_.reconstruction)
+
+    @property
+    def codes_(self) -> list[NDArray]:
+        """The codes of the training samples of each class after the last pass."""
+        if self.model_.codes is None:
+            raise AttributeError("a model from a file has no training codes: fit it again.")
+        return self.model_.codes
+
+    @property
+    def fit_indices_(self) -> NDArray:
+        """The rows given to `fit`, grouped by class."""
+        if self.model_.space.fit_indices is None:
+            raise AttributeError("this model comes from a file that does not keep them.")
+        return self.model_.space.fit_indices
+
+    @property
+    def ridge_(self) -> float:
+        """The ridge of the collaborative rule."""
+        return self._collaborative().ridge
+
+    @property
+    def rule_weights_(self) -> NDArray:
+        """The weights of the collaborative rule."""
+        return self._collaborative().weights
+
+    @property
+    def rule_offsets_(self) -> NDArray:
+        """The offsets of the collaborative rule."""
+        return self._collaborative().offsets
+
+    def _collaborative(self) -> CollaborativeRule:
+        rule = self.model_.rule
+        if not isinstance(rule, CollaborativeRule):
+            raise AttributeError("this model was fitted with decision='residual'.")
+        return rule

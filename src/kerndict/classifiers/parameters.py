@@ -1,0 +1,51 @@
+"""The parameters of the classifiers: their choices, and what is checked before a fit."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from numpy.typing import ArrayLike
+
+from kerndict._validation import check_atoms, check_choice, check_count, check_jobs, check_real
+from kerndict.learning import STARTS
+
+INCOHERENCE_SCALES = ("relative", "absolute")
+ATOM_UPDATES = ("exact", "power")
+COEF_UPDATES = ("aksvd", "uaksvd")
+DECISIONS = ("collaborative", "residual")
+INITS = tuple(STARTS)
+
+
+class CommonParameters(Protocol):
+    """What both classifiers take."""
+
+    n_atoms: int | float | None
+    n_nonzero_coefs: int | None
+    incoherence: float
+    incoherence_scale: str
+    atom_update: str
+    coef_update: str
+    decision: str
+    n_iter: int
+    init: str | Sequence[ArrayLike]
+    n_jobs: int | None
+    ridge: float | str
+
+
+def check_common(given: CommonParameters) -> None:
+    """Check the parameters that both classifiers take."""
+    check_atoms(given.n_atoms)
+    if given.n_nonzero_coefs is not None:
+        check_count("n_nonzero_coefs", given.n_nonzero_coefs, 1)
+    if not isinstance(given.ridge, str):
+        check_real("ridge", given.ridge, 0, strict=True)
+    elif given.ridge != "auto":
+        raise ValueError(f"ridge={given.ridge!r} is not known: use 'auto' or a number > 0.")
+    check_count("n_iter", given.n_iter, 0)
+    check_jobs(given.n_jobs)
+    check_real("incoherence", given.incoherence, 0)
+    check_choice("incoherence_scale", given.incoherence_scale, INCOHERENCE_SCALES)
+    check_choice("atom_update", given.atom_update, ATOM_UPDATES)
+    check_choice("coef_update", given.coef_update, COEF_UPDATES)
+    check_choice("decision", given.decision, DECISIONS)
+    if isinstance(given.init, str):
+        check_choice("init", given.init, INITS, " or a sequence of arrays, one per class")

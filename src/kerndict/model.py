@@ -1,0 +1,160 @@
+"""The fitted model: a frozen value that scores, leaves residuals, tells typicality, explains.
+
+It is the one list of what a fitted classifier is.  Files, pictures and the attributes of the
+estimators come from it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict._chunks import map_chunks
+from kerndict._state import stored
+from kerndict.explanation import Explanation, explained_rows, join_rows
+from kerndict.learning import Dictionaries
+from kerndict.rules import CollaborativeRule, ResidualRule
+from kerndict.rules.residual import residuals
+from kerndict.spaces import Space
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """What prediction needs, and the objective after each pass.
+
+    Methods take rows that were checked: finite, in the precision of the model.  ``n_jobs`` is a
+    number of threads as joblib counts them.
+
+    Parameters
+    ----------
+    classes : the labels
+    space : where signals live
+    n_atoms, class_sizes : atoms and training rows of each class
+    sparsity : nonzeros per code of each class
+    atoms : per class, in the coordinates of the space
+    grams : their Gram matrices
+    rule : how a class is decided on
+    incoherence : the absolute weight γ of the penalty
+    reconstruction, coherence : the two terms of Eq. (3) or (7) after each pass
+    codes : those of the training rows per class, None in a model from a file
+    """
+
+    classes: NDArray
+    space: Space
+    n_atoms: NDArray = stored("count", "C", sizes="n")
+    class_sizes: NDArray = stored("count", "C", sizes="N")
+    sparsity: NDArray = stored("count", "C")
+    atoms: list[NDArray]
+    grams: list[NDArray] = stored("precision", "n_i n_i")
+    rule: ResidualRule | CollaborativeRule
+    incoherence: float = stored("real")
+    reconstruction: NDArray = stored("real", "T")
+    coherence: NDArray = stored("real", "T")
+    codes: list[NDArray] | None = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The precision of the model."""
+        return self.grams[0].dtype
+
+    def scores(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
+        """Return the score of each row and class; the largest wins."""
+        return np.concatenate(self._map(lambda rows: self._scores(X[rows]), len(X), n_jobs))
+
+    def winners(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
+        """Return the place of each row's class among the labels; ties go to the first."""
+        return np.concatenate(
+            self._map(lambda rows: self._scores(X[rows]).argmax(axis=1), len(X), n_jobs)
+        )
+
+    def typicality(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
+        """Return the p-value of each row's best score; the collaborative rule has them."""
+        rule = self.rule
+        assert isinstance(rule, CollaborativeRule)
+
+        def part(rows: slice) -> NDArray:
+            correlations = self.space.correlations(X[rows], self.atoms)
+            return rule.typicality(correlations, self.space.energies(X[rows]))
+
+        return np.concatenate(self._map(part, len(X), n_jobs))
+
+    def residuals(
+        self, X: NDArray, energies: NDArray | None = None, n_jobs: int | None = None
+    ) -> NDArray:
+        """Return the squared residual of each row over each class, Eq. (21).
+
+        ``energies`` are k(y, y), where the space does not tell them.
+        """
+        rule = ResidualRule(self.grams, self.sparsity)
+
+        def part(rows: slice) -> NDArray:
+            known = self.space.energies(X[rows]) if energies is None else energies[rows]
+            assert known is not None
+            explained = rule.explained(self.space.correlations(X[rows], self.atoms))
+            return residuals(explained, known)
+
+        return np.concatenate(self._map(part, len(X), n_jobs, pursues=True))
+
+    def explain(
+        self, X: NDArray, energies: NDArray | None, n_samples: int, n_jobs: int | None = None
+    ) -> Explanation:
+        """Return why each row is decided as it is; see `explain` of the classifiers.
+
+        ``energies`` are k(y, y), or None where the rule does without.
+        """
+        listed = min(n_samples, int(self.class_sizes.max()))
+
+        def part(rows: slice) -> tuple[NDArray, ...]:
+            known = None if energies is None else energies[rows]
+            return explained_rows(self, X[rows], known, listed)
+
+        parts = self._map(part, len(X), n_jobs)
+        return join_rows(self.classes, parts, self.rule.has_probabilities)
+
+    def row_bytes(self) -> int:
+        """Return the memory that a decision takes per row."""
+        shared = 4 * int(self.n_atoms.sum()) + 8 * len(self.n_atoms)  # correlations, features
+        return self.dtype.itemsize * (shared + self.space.numbers_per_row())
+
+    def _scores(self, X: NDArray) -> NDArray:
+        energies = self.space.energies(X) if self.rule.has_probabilities else None
+        return self.rule.scores(self.space.correlations(X, self.atoms), energies)
+
+    def _map(
+        self,
+        function: Callable[[slice], NDArray] | Callable[[slice], tuple[NDArray, ...]],
+        n_rows: int,
+        n_jobs: int | None,
+        pursues: bool = False,
+    ) -> list:
+        fixed = 0
+        if pursues or self.rule.pursues:
+            fixed = ResidualRule(self.grams, self.sparsity).work_bytes()
+        return map_chunks(
+            function, n_rows, row_bytes=self.row_bytes(), fixed_bytes=fixed, n_jobs=n_jobs
+        )
+
+
+def assemble(
+    classes: NDArray,
+    space: Space,
+    class_sizes: NDArray,
+    learned: Dictionaries,
+    rule: CollaborativeRule | None = None,
+) -> Model:
+    """Return the model of what was learned; without a rule, with the residual rule."""
+    return Model(
+        classes=classes,
+        space=space,
+        n_atoms=np.array([A.shape[1] for A in learned.atoms]),
+        class_sizes=class_sizes,
+        sparsity=learned.sparsity,
+        atoms=learned.atoms,
+        grams=learned.grams,
+        rule=ResidualRule(learned.grams, learned.sparsity) if rule is None else rule,
+        incoherence=learned.gamma,
+        reconstruction=learned.reconstruction,
+        coherence=learned.coherence,
+        codes=learned.codes,
+    )

@@ -1,0 +1,109 @@
+"""The fitted model as named arrays, and back.
+
+Letters: C classes, m features, n atoms and N training samples (``_i``: of each class), H of
+them held out, T passes.  What is stored stands with the fields of the values themselves.
+Older files must load for ever: what is added there later is optional.
+"""
+
+from dataclasses import fields
+from reprlib import repr as short
+from typing import Any
+
+from numpy.typing import NDArray
+
+from kerndict._state import Field, pack, stored_fields, unpack
+from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.exceptions import ModelFormatError
+from kerndict.kernels import KERNELS, Kernel
+from kerndict.model import Model
+from kerndict.rules import CollaborativeRule, ResidualRule
+from kerndict.spaces import KernelSpace, LinearSpace, PrecomputedSpace, Space
+
+#: Arrays of older files that say nothing new.
+_FORMER = {
+    LinearSpace: (),
+    KernelSpace: ("training_diagonal",),
+    PrecomputedSpace: ("kernel.sigma", "kernel.degree", "kernel.coef0", "kernel.shift"),
+}
+
+
+def _fields(space: type[Space], collaborative: bool) -> list[Field]:
+    """Return all that is stored; sizes come before what has them."""
+    found = stored_fields(space, "space")
+    if space is KernelSpace:
+        found += stored_fields(Kernel, "space.kernel")
+    found += stored_fields(Model)
+    found.append(Field("atoms", "precision", space.atom_shape, space.atom_name))
+    if collaborative:
+        found += stored_fields(CollaborativeRule, "rule")
+    return sorted(found, key=lambda field: field.sizes is None)
+
+
+def classifier_state(model: Model) -> dict[str, NDArray]:
+    """Return the arrays that prediction needs, labels and feature names aside."""
+    return pack(model, _fields(type(model.space), isinstance(model.rule, CollaborativeRule)))
+
+
+def restore_classifier(
+    estimator: DictionaryClassifier | KernelDictionaryClassifier,
+    arrays: dict[str, NDArray],
+    classes: NDArray,
+    kernel: str | None,
+) -> None:
+    """Make a classifier fitted from the arrays of :func:`classifier_state`.
+
+    Parameters
+    ----------
+    estimator : an unfitted classifier
+    arrays : its state, which are taken out of it
+    classes : the labels
+    kernel : the name of the fitted kernel; None for the linear classifier
+    """
+    kind = _space_of(estimator, kernel)
+    for name in _FORMER[kind]:
+        arrays.pop(name, None)
+    letters: dict[str, Any] = {"C": len(classes)}
+    found = unpack(arrays, _fields(kind, "rule.inverse" in arrays), letters)
+    space = _space(kind, kernel, found)
+    grams, sparsity = found["grams"], found["sparsity"]
+    rule: ResidualRule | CollaborativeRule = ResidualRule(grams, sparsity)
+    if "rule.inverse" in found:
+        if space.energies_known != (found["rule.span"] is None):
+            raise ModelFormatError("the array 'rule.span' does not go with the kernel.")
+        rule = CollaborativeRule(grams, **_part(found, "rule", CollaborativeRule))
+    names = {field.path for field in stored_fields(Model)}
+    estimator.model_ = Model(
+        classes=classes,
+        space=space,
+        atoms=found["atoms"],
+        rule=rule,
+        **{name: found[name] for name in names},
+    )
+    estimator.n_features_in_ = space.n_features
+
+
+def _space_of(estimator: Any, kernel: str | None) -> type[Space]:
+    if isinstance(estimator, DictionaryClassifier):
+        return LinearSpace
+    if kernel not in KERNELS:
+        raise ModelFormatError(f"the kernel {short(kernel)} is not known.")
+    return PrecomputedSpace if kernel == "precomputed" else KernelSpace
+
+
+def _space(kind: type[Space], kernel: str | None, found: dict[str, Any]) -> Space:
+    parts = _part(found, "space", kind)
+    if kind is KernelSpace:
+        assert kernel is not None
+        parts["kernel"] = Kernel(kernel, **_part(found, "space.kernel", Kernel))
+    if kind is PrecomputedSpace and parts["n_features"] != len(parts["fit_indices"]):
+        raise ModelFormatError("a precomputed kernel needs one feature per training row.")
+    return kind(**parts)
+
+
+def _part(found: dict[str, Any], inside: str, kind: type) -> dict[str, Any]:
+    """Return the stored fields of one of the values within the model."""
+    return {
+        field.name: found[f"{inside}.{field.name}"]
+        for field in fields(kind)
+        if "stored" in field.metadata
+    }

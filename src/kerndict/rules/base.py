@@ -1,0 +1,54 @@
+"""What every rule can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from numpy.typing import NDArray
+
+
+class Parts(NamedTuple):
+    """What a decision is made of: scores and squared residuals of all classes, and codes.
+
+    ``codes(c, rows)`` returns the codes of some signals over the atoms of class c.
+    """
+
+    scores: NDArray
+    residuals: NDArray
+    codes: Callable[[int, NDArray], NDArray]
+
+
+class Rule(ABC):
+    """How a class is decided on from the correlations of a signal with all atoms.
+
+    ``grams`` are the Gram matrices of the atoms, one per class.
+    """
+
+    has_probabilities: ClassVar[bool]
+    #: Whether signals are coded by OMP, which takes memory of its own.
+    pursues: ClassVar[bool]
+    grams: list[NDArray]
+
+    @abstractmethod
+    def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
+        """Return the score of each signal and class, the largest wins.
+
+        Scores that differ from the largest by rounding only are made equal to it.
+
+        Parameters
+        ----------
+        correlations : of the signals with the atoms of each class, (N, n_i) each
+        energies : (N,), k(y, y), or None where it is not known
+        """
+
+    @abstractmethod
+    def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
+        """Return what the decisions are made of; ``B`` holds the correlations side by side."""
+
+
+def class_slices(blocks: Sequence[NDArray]) -> Iterator[slice]:
+    """Yield the place of every class among all atoms."""
+    start = 0
+    for block in blocks:
+        yield slice(start, start + len(block))
+        start += len(block)

@@ -1,0 +1,91 @@
+"""The collaborative rule: probabilities from one ridge code over the atoms of all classes.
+
+The three features of :mod:`kerndict.rules.features` are weighed into ``P(c|y) = softmax_c(-alpha
+log r_c + beta log q_c - delta log o_c + offset_c)``, all three relative to k(y,y): the length of a
+signal says nothing.  The offsets are there because classes differ in how well they explain what is
+not theirs: one of many kinds of things leaves little of anything.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict._state import stored
+from kerndict.rules.base import Parts, Rule, class_slices
+from kerndict.rules.features import class_parts, own_feature, rule_features, spanned_energy
+from kerndict.rules.weights import weigh
+
+
+@dataclass(frozen=True)
+class CollaborativeRule(Rule):
+    """A fitted rule.
+
+    ``weights`` are alpha, beta and delta; ``inverse`` is ``(G + ridge I)^-1``; ``own_inverses``
+    are those of the blocks G_cc; ``held_out`` holds the :func:`strangeness` of the training samples
+    out of fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
+    """
+
+    has_probabilities: ClassVar[bool] = True
+    pursues: ClassVar[bool] = False
+
+    grams: list[NDArray]
+    ridge: float = stored("positive")
+    weights: NDArray = stored("real", "3", name="rule_weights")
+    offsets: NDArray = stored("real", "C", name="rule_offsets")
+    inverse: NDArray = stored("precision", "n n", name="rule.inverse")
+    own_inverses: list[NDArray] = stored("precision", "n_i n_i", name="rule.own")
+    held_out: NDArray = stored("real", "H", name="rule.known")
+    span: NDArray | None = stored("precision", "n n", name="rule.span", optional=True)
+
+    def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
+        B = np.hstack(list(correlations))
+        return settle_scores(self._scores(B, self._energies(B, energies)))
+
+    def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
+        """Return the share of training samples at least as strange as each signal, (N,).
+
+        The signal itself counts as one of them, so that the share is a p-value; with no
+        training sample to compare with it is 1.
+        """
+        B = np.hstack(list(correlations))
+        energies = self._energies(B, energies)
+        strange = strangeness(self._scores(B, energies), energies)
+        milder = np.searchsorted(self.held_out, strange)
+        return (1 + len(self.held_out) - milder) / (1 + len(self.held_out))
+
+    def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
+        energies = self._energies(B, energies)
+        scores = settle_scores(self._scores(B, energies))
+        X = B @ self.inverse
+        left = np.maximum(class_parts(X, B, self.grams, energies)[0], 0)
+        places = list(class_slices(self.grams))
+        return Parts(scores, left, lambda c, rows: X[rows, places[c]])
+
+    def _energies(self, B: NDArray, energies: NDArray | None) -> NDArray:
+        """Return k(y, y), or in its place the energy of y in the span of all atoms."""
+        return spanned_energy(B, self.span) if energies is None else energies
+
+    def _scores(self, B: NDArray, energies: NDArray) -> NDArray:
+        """Return the argument of the softmax, (N, n_classes); zero for a signal without energy."""
+        left, spent = rule_features(B @ self.inverse, B, self.grams, energies)
+        features = left, spent, own_feature(B, self.own_inverses, energies)
+        scores = weigh(features, self.weights, self.offsets)
+        return np.where(energies[:, None] > 0, scores, 0)
+
+
+def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
+    """Return minus the winner's score; infinite without energy.
+
+    Large for a signal of which even the winner leaves much for what it spends.
+    """
+    return np.where(diagonal > 0, -scores.max(axis=1), np.inf)
+
+
+def settle_scores(scores: NDArray) -> NDArray:
+    """Raise scores within rounding of the row's largest to it; scores are logarithms."""
+    largest = scores.max(axis=1, keepdims=True)
+    rounding = np.sqrt(np.finfo(scores.dtype).eps) * (1 + np.abs(largest))
+    return np.where(scores >= largest - rounding, largest, scores)

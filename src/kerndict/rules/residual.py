@@ -1,0 +1,70 @@
+"""The residual rule, Eqs. (2) and (20): the class that leaves the least of a signal wins."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.pursuit import dense_codes, omp_energies, workspace_bytes
+from kerndict.rules.base import Parts, Rule, class_slices
+
+#: In units of eps, relative: residuals below this are zero, energies closer are equal.
+ROUNDING = 100
+
+
+@dataclass(frozen=True)
+class ResidualRule(Rule):
+    """Code a signal over each class by OMP; the scores are k(y, y) minus the residuals (21).
+
+    ``sparsity`` holds the nonzeros per code of every class.
+    """
+
+    has_probabilities: ClassVar[bool] = False
+    pursues: ClassVar[bool] = True
+
+    grams: list[NDArray]
+    sparsity: NDArray
+
+    def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
+        return settle_ties(self.explained(correlations))
+
+    def explained(self, correlations: Iterable[NDArray]) -> NDArray:
+        """Return what each class explains of each signal, ``k(y,y)`` minus (21), as rows."""
+        each = zip(correlations, self.grams, self.sparsity.tolist(), strict=True)
+        return np.stack([omp_energies(B, G, s) for B, G, s in each], axis=1)
+
+    def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
+        assert energies is not None
+        places = list(class_slices(self.grams))
+        explained = self.explained(B[:, place] for place in places)
+
+        def codes(c: int, rows: NDArray) -> NDArray:
+            return dense_codes(B[rows, places[c]], self.grams[c], int(self.sparsity[c])).T
+
+        return Parts(settle_ties(explained), residuals(explained, energies), codes)
+
+    def work_bytes(self) -> int:
+        """Return the memory that a pursuit takes, whatever the number of rows."""
+        sizes = [len(G) for G in self.grams]
+        dtype = self.grams[0].dtype
+        shapes = set(zip(sizes, self.sparsity.tolist(), strict=True))
+        return max(workspace_bytes(n, min(n, s), dtype) for n, s in shapes)
+
+
+def residuals(explained: NDArray, energies: NDArray) -> NDArray:
+    """Return the squared residuals (21), never negative; rounding is exactly zero."""
+    rest = energies[:, None] - explained
+    rest[rest < ROUNDING * np.finfo(rest.dtype).eps * energies[:, None]] = 0
+    return rest
+
+
+def settle_ties(explained: NDArray) -> NDArray:
+    """Raise energies within rounding of the row's largest to it.
+
+    The first class then wins a tie, whichever way the last bits fell.
+    """
+    largest = explained.max(axis=1, keepdims=True)
+    close = explained >= largest * (1 - ROUNDING * np.finfo(explained.dtype).eps)
+    return np.where(close, largest, explained)

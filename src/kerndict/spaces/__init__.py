@@ -1,0 +1,21 @@
+"""Where signals live: rows in, correlations with atoms and energies k(y, y) out.
+
+A *space* is a frozen value and part of every fitted model.  A *training set* is what a space is
+while a model is learned: the training rows grouped by class, with all that is shared between a
+fit and its folds.
+"""
+
+from kerndict.spaces.base import Space, TrainingSet
+from kerndict.spaces.kernel import KernelSpace, PrecomputedSpace
+from kerndict.spaces.kernel_training import KernelTrainingSet
+from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
+
+__all__ = [
+    "KernelSpace",
+    "KernelTrainingSet",
+    "LinearSpace",
+    "LinearTrainingSet",
+    "PrecomputedSpace",
+    "Space",
+    "TrainingSet",
+]

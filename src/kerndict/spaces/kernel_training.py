@@ -1,0 +1,111 @@
+"""Training rows in the space of a kernel: one kernel matrix for a fit and its folds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+
+from kerndict.core.blocks import KernelMatrix
+from kerndict.core.kernel import NEGATIVE, KernelProblem
+from kerndict.kernels import Kernel
+from kerndict.spaces.base import TrainingSet
+
+
+@dataclass(frozen=True)
+class KernelTrainingSet(TrainingSet):
+    """The kernel matrix of training rows grouped by class, and the rows left out of a fold.
+
+    A fold is a subset that refers to the matrix of the whole.  ``energies`` holds k(y, y) of all
+    rows; ``left_out`` the places of rows left out, per class.
+    """
+
+    K: KernelMatrix
+    energies: NDArray
+    left_out: list[NDArray]
+
+    @classmethod
+    def from_rows(cls, kernel: Kernel, X: NDArray, sizes: NDArray) -> Self:
+        """Compute the kernel matrix of rows grouped by class, ``sizes`` of each."""
+        if callable(kernel.name):
+            K = kernel.matrix(X, X)
+            check_symmetric(kernel.name, K)
+            return cls.from_matrix(K, np.arange(len(K)), sizes)
+        panels = kernel.panels(X, sizes.tolist())
+        return cls._whole(KernelMatrix.from_panels(panels, sizes.tolist(), X.dtype))
+
+    @classmethod
+    def from_matrix(cls, K: NDArray, order: NDArray, sizes: NDArray) -> Self:
+        """Take a kernel matrix; ``order`` puts its rows behind one another by class."""
+
+        def panels() -> Iterator[NDArray]:
+            start = 0
+            for size in sizes.tolist():
+                yield K[np.ix_(order[start:], order[start : start + size])]
+                start += size
+
+        return cls._whole(KernelMatrix.from_panels(panels(), sizes.tolist(), K.dtype))
+
+    @classmethod
+    def _whole(cls, K: KernelMatrix) -> Self:
+        return cls(K, K.diagonal(), [np.empty(0, np.int64)] * len(K.sizes))
+
+    @property
+    def dtype(self) -> np.dtype:  # type: ignore[override]
+        """The precision of the kernel matrix."""
+        return self.K.dtype
+
+    @property
+    def sizes(self) -> NDArray:  # type: ignore[override]
+        """The rows of each class that take part."""
+        return np.array(self.K.sizes)
+
+    def problem(self, incoherent: bool) -> KernelProblem:
+        return KernelProblem(self.K)
+
+    def without(self, left_out: NDArray) -> Self:
+        parts = np.split(left_out, np.cumsum(self.sizes)[:-1])
+        members = [np.flatnonzero(~part) for part in parts]
+        return type(self)(
+            self.K.subset(members), self.energies[left_out], [np.flatnonzero(p) for p in parts]
+        )
+
+    def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
+        wide = (A.astype(np.float64, copy=False) for A in atoms)
+        return [(A.T @ self.K.own(i) @ A).astype(self.dtype) for i, A in enumerate(wide)]
+
+    def full_gram(self, atoms: Sequence[NDArray]) -> NDArray:
+        return self.K.gram(atoms)
+
+    def left_out_correlations(self, atoms: Sequence[NDArray]) -> NDArray:
+        return self.K.correlations(atoms, self.left_out)
+
+    def left_out_energies(self) -> NDArray:
+        return self.energies
+
+
+def check_symmetric(name: object, K: NDArray) -> None:
+    """Check a kernel matrix of the training rows; ``name`` is that of the kernel."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            "kernel='precomputed' needs the square kernel matrix of the training samples, "
+            f"got X of shape {K.shape}: give K(X_train, X_train)."
+        )
+    blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
+    worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
+    rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
+    if worst > rounding * max(K.max(), -K.min()):
+        raise ValueError(
+            f"kernel={name!r} is not symmetric on the training samples: K and its "
+            f"transpose differ by up to {worst:.3g}. Give a symmetric, positive semidefinite "
+            "kernel."
+        )
+
+
+def constant_diagonal(energies: NDArray) -> float | None:
+    """Return the one value of k(y, y), or None when there are several."""
+    spread = energies.max() - energies.min()
+    constant = spread <= 100 * np.finfo(energies.dtype).eps * np.abs(energies).max()
+    return float(energies[0]) if constant else None

@@ -1,0 +1,135 @@
+"""The space of features itself: atoms are rows of features, products are plain."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict._state import stored
+from kerndict.core.linear import LinearProblem
+from kerndict.kernels import Kernel
+from kerndict.spaces.base import Space, TrainingSet
+
+_LINEAR = Kernel("linear")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearSpace(Space):
+    """Features as they are; atoms are (n_features, n_atoms)."""
+
+    atom_name: ClassVar[str] = "dictionaries"
+    atom_shape: ClassVar[str] = "m n_i"
+    atoms_are_rows: ClassVar[bool] = True
+
+    n_features: int = stored("count", name="n_features_in", sizes="m")
+    fit_indices: NDArray | None = None
+
+    def check(self, X: NDArray) -> None:
+        squared_norms(X)
+
+    def energies(self, X: NDArray) -> NDArray:
+        return squared_norms(X)
+
+    def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
+        return (X @ D for D in atoms)
+
+    def numbers_per_row(self) -> int:
+        return 0
+
+    def atom_products(self, atoms: Sequence[NDArray], K: NDArray | None) -> Iterator[NDArray]:
+        every = np.hstack(atoms).astype(np.float64, copy=False)
+        return (D.T.astype(np.float64, copy=False) @ every for D in atoms)
+
+    def atom_rows(self, atoms: Sequence[NDArray], samples: NDArray | None) -> list[NDArray]:
+        return [D.T for D in atoms]
+
+    def training_weights(
+        self, codes: NDArray, atoms: NDArray, training_codes: NDArray | None
+    ) -> NDArray | None:
+        """Return the cosines between the codes and those of the training rows."""
+        if training_codes is None:
+            return None
+        cosines = codes @ training_codes.T
+        cosines /= _norms(codes)[:, None]
+        cosines /= _norms(training_codes)
+        return cosines
+
+
+@dataclass(frozen=True)
+class LinearTrainingSet(TrainingSet):
+    """Training rows (N, m) grouped by class, and those left out."""
+
+    X: NDArray
+    sizes: NDArray
+    left_out: NDArray
+
+    @classmethod
+    def from_rows(cls, X: NDArray, order: NDArray, sizes: NDArray) -> Self:
+        """Group rows by class: ``order`` puts them behind one another, ``sizes`` of each class.
+
+        Raises
+        ------
+        ValueError
+            Their squares overflow, or all of them underflow.
+        """
+        squares = squared_norms(X)
+        largest = _largest(X)
+        if largest > 0 and squares.max() < np.finfo(X.dtype).tiny:
+            raise ValueError(
+                f"X holds values up to {largest:.3g} only, whose squares underflow "
+                f"{X.dtype}: scale the features up."
+            )
+        return cls(X[order], sizes, X[:0])
+
+    @property
+    def dtype(self) -> np.dtype:  # type: ignore[override]
+        """The precision of the rows."""
+        return self.X.dtype
+
+    def problem(self, incoherent: bool) -> LinearProblem:
+        groups = np.split(self.X, np.cumsum(self.sizes)[:-1])
+        return LinearProblem([group.T for group in groups], incoherent)
+
+    def without(self, left_out: NDArray) -> Self:
+        labels = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        sizes = np.bincount(labels[~left_out], minlength=len(self.sizes))
+        return type(self)(self.X[~left_out], sizes, self.X[left_out])
+
+    def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
+        wide = (D.astype(np.float64, copy=False) for D in atoms)
+        return [(D.T @ D).astype(self.dtype) for D in wide]
+
+    def full_gram(self, atoms: Sequence[NDArray]) -> NDArray:
+        D = np.hstack(atoms).astype(np.float64, copy=False)
+        return D.T @ D
+
+    def left_out_correlations(self, atoms: Sequence[NDArray]) -> NDArray:
+        return np.hstack([self.left_out @ D for D in atoms])
+
+    def left_out_energies(self) -> NDArray:
+        return _LINEAR.diagonal(self.left_out)
+
+
+def squared_norms(X: NDArray) -> NDArray:
+    """Return the squared norm of every row, or say that it overflows."""
+    with np.errstate(over="ignore"):
+        squares = _LINEAR.diagonal(X)
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            f"X holds values up to {_largest(X):.3g}, whose squares overflow {X.dtype}: "
+            "scale the features down."
+        )
+    return squares
+
+
+def _largest(X: NDArray) -> float:
+    """Return the largest magnitude, without a copy of X."""
+    return float(max(X.max(initial=0), -X.min(initial=0)))
+
+
+def _norms(rows: NDArray) -> NDArray:
+    """Return the norm of each row, 1 for a row of zeros."""
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.where(norms > 0, norms, 1)

@@ -1,0 +1,47 @@
+import numpy as np
+import oracles
+import pytest
+from conftest import close, unit
+
+from kerndict.pursuit import omp_energies
+from kerndict.rules.residual import ResidualRule, residuals, settle_ties
+
+
+def test_residuals_equal_equation_21():
+    rng = np.random.default_rng(0)
+    Y, y = rng.standard_normal((6, 15)), rng.standard_normal((6, 10))
+    K, k_y = np.exp(Y.T @ Y / 9), np.exp(Y.T @ y / 9)
+    A = rng.standard_normal((15, 8)) / 15
+    k_yy = np.exp(np.sum(y**2, axis=0) / 9)
+    X = oracles.kernel_omp(k_y, K, A, 4)
+    expected = [oracles.kernel_residual(k_yy[t], k_y[:, t], K, A, X[:, t]) for t in range(10)]
+    energies = ResidualRule([A.T @ K @ A], np.array([4])).explained([k_y.T @ A])
+    close(residuals(energies, k_yy)[:, 0], expected)
+
+
+def test_class_energies_keep_precision_and_order():
+    rng = np.random.default_rng(1)
+    Y = rng.standard_normal((5, 7)).astype(np.float32)
+    D = [unit(rng.standard_normal((7, 4))).astype(np.float32) for _ in range(3)]
+    rule = ResidualRule([d.T @ d for d in D], np.array([2, 2, 2]))
+    energies = rule.explained(Y @ d for d in D)
+    assert energies.dtype == np.float32
+    for i, d in enumerate(D):
+        np.testing.assert_array_equal(energies[:, i], omp_energies(Y @ d, d.T @ d, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounding_is_no_residual(dtype):
+    eps = np.finfo(dtype).eps
+    diagonal = np.array([1, 4, 0, 4], dtype)
+    shares = np.array([[-2 * eps, 90 * eps], [110 * eps, 0.25], [0, 0], [-1e-3, 90 * eps]], dtype)
+    rest = residuals(diagonal[:, None] * (1 - shares), diagonal)
+    assert rest.dtype == dtype
+    # 100 eps of k(y, y) is the limit; what is above is left as it is.
+    np.testing.assert_array_equal(rest != 0, [[0, 0], [1, 1], [0, 0], [0, 0]])
+    np.testing.assert_allclose(rest[1], [440 * eps, 1], rtol=0.01)
+
+
+def test_ties_within_rounding_are_ties():
+    scores = settle_ties(np.array([[1 - 1e-15, 1.0, 0.9], [1.0, 1 + 1e-12, 0.9]]))
+    assert scores.argmax(axis=1).tolist() == [0, 1]

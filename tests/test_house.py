@@ -1,0 +1,129 @@
+"""The house: imports point downward, and no room reads another's private names."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import kerndict
+
+ROOT = Path(kerndict.__file__).parent
+#: The rooms from the top down; a room may import those below it, and itself.
+FLOORS = [
+    {"__main__"},
+    {"cli"},
+    {"paper", "demo"},
+    {"display", "persistence"},
+    {"tables"},
+    {"datasets"},
+    {"containers"},
+    {"classifiers"},
+    {"coherence"},
+    {"model"},
+    {"explanation"},
+    {"rules"},
+    {"learning"},
+    {"spaces"},
+    {"coding"},
+    {"core"},
+    {"pursuit"},
+    {"kernels"},
+    {"_chunks", "_jit", "_state"},
+    {"_jit_cache"},
+    {"_files", "_limits", "_threads", "_validation", "_warn", "_words"},
+    {"exceptions"},
+]
+LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+#: Private names that scikit-learn, numba and the standard library ask for or have.
+FOREIGN = {
+    "_exit",
+    "_getframe",
+    "_reduce",
+    "_init_callback_context",
+    "_replace",
+    "_SubParsersAction",
+    "_sk_visual_block_",
+    "_sklearn_output_config",
+}
+
+
+def room_of(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_rooms(tree):
+    """Yield the rooms that a module imports when it runs, with the line and the names."""
+    typing_only = {
+        node
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.dump(branch.test)
+        for node in ast.walk(branch)
+    }
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kerndict"):
+            parts = node.module.split(".")
+            names = [alias.name for alias in node.names]
+            for room in [parts[1]] if len(parts) > 1 else names:
+                yield room, node.lineno, names if len(parts) > 1 else []
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = alias.name.split(".")
+                if parts[0] == "kerndict" and len(parts) > 1:
+                    yield parts[1], node.lineno, []
+
+
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_downward(path):
+    room = room_of(path)
+    for other, line, _ in imported_rooms(parsed(path)):
+        if other != room and other in LEVEL:
+            assert LEVEL[other] > LEVEL[room], f"line {line}: {room} imports {other}"
+
+
+def test_every_room_has_a_floor():
+    assert {room_of(path) for path in MODULES} == set(LEVEL)
+
+
+def defined_privates(paths):
+    """Return the private names that modules define: functions, classes, attributes, fields."""
+    found = set()
+    for path in paths:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+    return {name for name in found if is_private(name)}
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize("room", sorted(LEVEL))
+def test_no_room_reads_private_names_of_another(room):
+    paths = [path for path in MODULES if room_of(path) == room]
+    own = defined_privates(paths) | FOREIGN
+    for path in paths:
+        tree = parsed(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and is_private(node.attr):
+                assert node.attr in own, f"{path.name}, line {node.lineno}: {node.attr}"
+        for other, line, names in imported_rooms(tree):
+            if other != room:
+                private = [name for name in names if is_private(name)]
+                assert not private, f"{path.name}, line {line}: {private} of {other}"
+
+
+def test_files_stay_small():
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {str(path): count for path, count in lines.items() if count > 300} == {}
