@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 from kerndict.pursuit import dense_codes, omp_energies, workspace_bytes
 from kerndict.rules.base import Parts, Rule, class_slices
 
-#: In units of eps, relative: residuals below this are zero, energies closer are equal.
-ROUNDING = 100
+
+def rounding(dtype: np.dtype) -> float:
+    """Return the share below which a residual is zero, and energies that differ less are equal.
+
+    It is that of the pursuit, ``eps^(3/4)``, and 100 eps at least.  Where several classes explain
+    all of a signal over atoms that are nearly dependent, some tens of eps are left, other ones in
+    every shape of a batch: the limit must lie well above.
+    """
+    eps = float(np.finfo(dtype).eps)
+    return max(eps ** (3 / 4), 100 * eps)
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class ResidualRule(Rule):
 def residuals(explained: NDArray, energies: NDArray) -> NDArray:
     """Return the squared residuals (21), never negative; rounding is exactly zero."""
     rest = energies[:, None] - explained
-    rest[rest < ROUNDING * np.finfo(rest.dtype).eps * energies[:, None]] = 0
+    rest[rest < rounding(rest.dtype) * energies[:, None]] = 0
     return rest
 
 
@@ -66,5 +74,5 @@ def settle_ties(explained: NDArray) -> NDArray:
     The first class then wins a tie, whichever way the last bits fell.
     """
     largest = explained.max(axis=1, keepdims=True)
-    close = explained >= largest * (1 - ROUNDING * np.finfo(explained.dtype).eps)
+    close = explained >= largest * (1 - rounding(explained.dtype))
     return np.where(close, largest, explained)
