@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from conftest import toy
 from joblib import parallel_config
+from sklearn import config_context, get_config
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict._chunks import map_chunks
 from kerndict._threads import _settle, _shared, single_blas_thread
 from kerndict.classifiers import base
 
@@ -174,3 +176,15 @@ def test_chunks_run_in_threads_of_their_own(n_jobs, blas, monkeypatch):
     rows = np.vstack([X, X])
     np.testing.assert_array_equal(model.predict(rows), np.tile(model.predict(X), 2))
     assert seen == blas
+
+
+def test_chunks_leave_the_filters_of_warnings_alone():
+    """They are shared: a thread that sets them, even for a while, damages those of another."""
+    seen = map_chunks(lambda rows: warnings.filters, 4, row_bytes=2**29, n_jobs=2)
+    assert len(seen) == 4
+    assert all(filters is warnings.filters for filters in seen)
+
+
+def test_chunks_have_the_configuration_of_their_caller():
+    with config_context(assume_finite=True):
+        assert all(map_chunks(lambda _: get_config()["assume_finite"], 4, row_bytes=1, n_jobs=2))

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TypeVar
 
-from joblib import effective_n_jobs
-from sklearn import get_config
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context, get_config
 from sklearn.utils import gen_batches
-from sklearn.utils.parallel import Parallel, delayed
 
 from kerndict._threads import single_blas_thread
 
@@ -38,7 +37,15 @@ def map_chunks(
     fixed_bytes : what it takes whatever the number of rows
     n_jobs : threads, as joblib counts them
     """
-    memory = get_config()["working_memory"] * 2**20
+    config = get_config()
+
+    # scikit-learn's own Parallel would also set the warning filters, which all threads share, and
+    # leave them damaged where two of them do so at once.
+    def configured(rows: slice) -> T:
+        with config_context(**config):
+            return function(rows)
+
+    memory = config["working_memory"] * 2**20
     wanted = min(effective_n_jobs(n_jobs), os.cpu_count() or 1)
     threads = max(1, min(wanted, int(memory // (fixed_bytes + row_bytes))))
     each = memory / threads - fixed_bytes
@@ -47,5 +54,5 @@ def map_chunks(
     parallel = Parallel(n_jobs=threads, prefer="threads", require="sharedmem")
     with single_blas_thread() if threads > 1 else nullcontext():
         return parallel(
-            delayed(function)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
+            delayed(configured)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
         )
