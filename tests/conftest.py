@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+
 settings.register_profile("kerndict", deadline=None, derandomize=True)
 settings.load_profile("kerndict")
 
 #: Relative tolerance between two ways to compute the same thing, by precision.
 TOLERANCE = {np.float64: 1e-9, np.float32: 2e-4}
+
+BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
+RULES = ["residual", "collaborative"]
 
 # A shell starts what runs in the background with Ctrl-C ignored, and commands inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,6 +32,12 @@ def data_folder():
     if not folder:
         pytest.skip("set KERNDICT_DATA to the folder of feature files to run this test")
     return Path(folder)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return where a model may be saved."""
+    return tmp_path / "model.safetensors"
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +72,18 @@ def use_loops(kind):
         loops.cache_clear()
         yield
     loops.cache_clear()
+
+
+def run_python(code):
+    """Run code in a process of its own; return what it prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def make(kind, decision="residual", **options):
+    """Return a small classifier of that kind, which is learned fast."""
+    small = {"n_atoms": 6, "n_nonzero_coefs": 2, "n_iter": 3, "init": "samples", "random_state": 0}
+    return kind(decision=decision, **small | options)
 
 
 def unit(D):

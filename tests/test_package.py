@@ -1,20 +1,12 @@
 """The package as a whole: imports, command line, the accuracy of the paper."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from conftest import run_python
 from sklearn.preprocessing import normalize
 
 import kerndict
 from kerndict import cli, paper_settings
-
-
-def run_python(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
 
 
 def test_import_brings_nothing_heavy():

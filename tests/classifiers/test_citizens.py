@@ -5,17 +5,16 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import toy
+from conftest import BOTH, toy
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict import KernelDictionaryClassifier
 
 X, y = toy()
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 
 @pytest.mark.parametrize("classifier", BOTH)

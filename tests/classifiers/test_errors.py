@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from conftest import toy
+from conftest import BOTH, toy
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 
 X, y = toy()
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 SHARED = [
     ({"n_atoms": 0}, ValueError, "n_atoms=0 .* >= 1"),

@@ -1,10 +1,12 @@
 """What `explain` says, against the definitions."""
 
 import sys
+from functools import partial
 
+import conftest
 import numpy as np
 import pytest
-from conftest import close, toy
+from conftest import BOTH, RULES, close, toy
 from sklearn import config_context
 from sklearn.linear_model import orthogonal_mp
 from sklearn.metrics.pairwise import rbf_kernel
@@ -15,14 +17,10 @@ X, y = toy(n_classes=4, noise=0.6)
 shuffled = np.random.default_rng(3).permutation(len(y))
 X, y = X[shuffled], y[shuffled]
 names = np.array(["ash", "birch", "cedar", "date"])
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
-RULES = ["residual", "collaborative"]
 new = toy(n_classes=4, noise=0.6, seed=1)[0]
 
 
-def make(kind, decision, **options):
-    options = {"n_iter": 3, "init": "samples", "random_state": 0} | options
-    return kind(n_atoms=6, n_nonzero_coefs=3, decision=decision, **options)
+make = partial(conftest.make, n_nonzero_coefs=3)
 
 
 @pytest.fixture(scope="module", params=[(kind, rule) for kind in BOTH for rule in RULES])

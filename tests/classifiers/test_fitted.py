@@ -5,14 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import TOLERANCE, close, toy
+from conftest import BOTH, TOLERANCE, close, toy
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
 from kerndict.kernels import Kernel, median_distance
 from kerndict.rules.width import WIDTHS
 
 X, y = toy()
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 
 def atoms(model):

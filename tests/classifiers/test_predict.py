@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import sklearn
-from conftest import close, toy
-from sklearn.datasets import load_digits
+from conftest import BOTH, close, toy
+from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_limits
 
-from kerndict import DictionaryClassifier, KernelDictionaryClassifier, _chunks
+from kerndict import KernelDictionaryClassifier, _chunks
 
 X, y = toy(n_classes=4, noise=1.0)
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 
 
 @pytest.fixture(params=BOTH)
@@ -184,3 +183,15 @@ def test_precomputed_rows_may_come_in_any_order():
     other.fit(K[np.ix_(shuffled, shuffled)], y[shuffled])
     # All 12 samples of each class are atoms: the order of rows changes nothing.
     close(other.decision_function(K[:, shuffled]), model.decision_function(K))
+
+
+@pytest.mark.parametrize("classifier", BOTH)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_label_depends_on_the_batch_where_features_are_not_scaled(classifier, dtype):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X.astype(dtype)
+    model = classifier(decision="residual", random_state=0).fit(X[:300], y[:300])
+    expected = model.predict(X)
+    for rows in (1, 2, 7, 64):
+        parts = [model.predict(X[start : start + rows]) for start in range(0, len(X), rows)]
+        np.testing.assert_array_equal(np.concatenate(parts), expected)

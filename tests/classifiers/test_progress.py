@@ -1,15 +1,13 @@
 """Callbacks, words, and a clean state when `fit` is interrupted."""
 
 import re
-import subprocess
-import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from conftest import toy
+from conftest import BOTH, RULES, make, run_python, toy
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.fixes import parse_version
@@ -19,16 +17,9 @@ from kerndict.classifiers import base, progress
 from kerndict.rules import crossfit
 
 X, y = toy()
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
-RULES = ["residual", "collaborative"]
 callbacks = pytest.mark.skipif(
     parse_version(sklearn.__version__) < parse_version("1.9"), reason="scikit-learn < 1.9"
 )
-
-
-def make(kind, decision="residual", **options):
-    options = {"n_iter": 3, "init": "samples", "random_state": 0} | options
-    return kind(n_atoms=6, n_nonzero_coefs=2, decision=decision, **options)
 
 
 def interrupt(monkeypatch, module, name, after):
@@ -236,8 +227,7 @@ X, y = np.eye(8), np.repeat([0, 1], 4)
 for _ in range(2):
     DictionaryClassifier(2, 1, n_iter=1, decision="residual", verbose=1).fit(X, y)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+    lines = run_python(code).splitlines()
     assert "loading compiled code" in lines[0]
     assert sum("compiled" in line for line in lines) == 1
     assert len(lines) == 3

@@ -5,32 +5,24 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import close, toy
+from conftest import BOTH, close, toy
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import normalize
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.rules import crossfit
 from kerndict.rules.crossfit import N_FOLDS, assign_folds
 
 X, y = toy(n_classes=4, noise=1.0)
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
 AUTOMATIC = {"n_atoms": None, "n_nonzero_coefs": None, "init": "pivoted", "n_iter": 5}
 
 
 @pytest.fixture(scope="module", params=BOTH)
 def model(request):
     return request.param(**AUTOMATIC, decision="collaborative", random_state=0).fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore::kerndict.SpanWarning")
-@parametrize_with_checks([kind(decision="collaborative") for kind in BOTH])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_probabilities_scores_and_labels_agree(model):

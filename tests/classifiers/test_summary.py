@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from conftest import close, toy
+from conftest import close, make, toy
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -13,11 +13,6 @@ from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.classifiers.summary import human_bytes, summary
 
 X, y = toy()
-
-
-def make(kind, **options):
-    options = {"decision": "residual", "n_iter": 3, "random_state": 0} | options
-    return kind(n_atoms=6, n_nonzero_coefs=2, **options)
 
 
 def test_facts_of_both_classifiers():

@@ -3,12 +3,14 @@
 import itertools
 import subprocess
 import sys
+from functools import partial
 
+import conftest
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import close, toy
+from conftest import BOTH, RULES, close, toy
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -34,13 +36,9 @@ X, y = toy(n_classes=4, n_features=12, noise=1.2)
 shuffled = np.random.default_rng(5).permutation(len(y))
 X, y = X[shuffled], y[shuffled]
 names = np.array(["ash", "birch", "cedar", "date"])
-BOTH = [DictionaryClassifier, KernelDictionaryClassifier]
-RULES = ["residual", "collaborative"]
 
 
-def make(kind, decision="residual", **options):
-    options = {"n_iter": 3, "init": "samples", "random_state": 0} | options
-    return kind(n_atoms=5, n_nonzero_coefs=2, decision=decision, **options)
+make = partial(conftest.make, n_atoms=5)
 
 
 @pytest.fixture(autouse=True)

@@ -29,11 +29,6 @@ X, y = toy()
 LINEAR = DictionaryClassifier(**RESIDUAL).fit(X, y)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 def example(name="linear-collaborative"):
     return (FOLDER / f"{name}.safetensors").read_bytes()
 

@@ -25,11 +25,6 @@ new = toy(n_classes=4, per_class=20, n_features=33, noise=0.5, seed=1)[0]
 AUTOMATIC = {"n_atoms": None, "n_nonzero_coefs": None, "n_iter": 2, "random_state": 0}
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.safetensors"
-
-
 def again(model, path):
     kerndict.save(model, path)
     return kerndict.load(path)

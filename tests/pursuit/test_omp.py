@@ -1,9 +1,10 @@
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import oracles
 import pytest
-from conftest import TOLERANCE, close, unit, use_loops
+from conftest import TOLERANCE, close, run_python, unit, use_loops
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -214,7 +215,7 @@ def test_ties_and_dependent_atoms_go_as_documented(seed, n, s, rank, shift, scal
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, 7, 8, 16, 40, 48, 65])
 @pytest.mark.parametrize("by_columns", [False, True])
-def test_nothing_behind_the_arrays_is_read_or_written(n, dtype, by_columns):
+def test_what_lies_behind_the_arrays_changes_nothing_and_stays(n, dtype, by_columns):
     Y, D = problem(10, 70, n, 3, dtype)
     B, G, s = Y.T @ D, D.T @ D, min(5, n)
     expected = [*omp_codes(B, G, s), omp_energies(B, G, s)]
@@ -243,6 +244,43 @@ def test_nothing_behind_the_arrays_is_read_or_written(n, dtype, by_columns):
     for space, size in spaces:
         around = np.r_[space[:80], space[80 + size :]]
         assert (around == space[0]).all()
+
+
+#: Arrays that end where memory ends: to read or write behind one of them ends the process.
+AT_THE_END_OF_MEMORY = """
+import ctypes, mmap
+import numpy as np
+from kerndict.pursuit.choice import loops
+from kerndict.pursuit.given import prepare
+
+def at_the_end(array):
+    room = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, room + mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    assert protect(ctypes.c_void_p(address + room), mmap.PAGESIZE, 0) == 0
+    found = np.frombuffer(memory, array.dtype, array.size, room - array.nbytes)
+    found = found.reshape(array.shape)
+    found[:] = array
+    return found
+
+rng = np.random.default_rng(0)
+for dtype in (np.float64, np.float32):
+    for n in (1, 7, 8, 16, 40, 48, 65):
+        D = rng.standard_normal((70, n)).astype(dtype)
+        B, G, s = rng.standard_normal((3, 70)).astype(dtype) @ D, D.T @ D, min(5, n)
+        given = prepare(at_the_end(B), at_the_end(G), s)
+        integers = np.zeros((3, s), np.int32)
+        results = [integers[:, 0].copy(), integers, np.zeros((3, s), dtype)]
+        loops("codes", B.dtype)(given, *map(at_the_end, results))
+        loops("energies", B.dtype)(given, at_the_end(np.zeros(3, dtype)))
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no mprotect")
+def test_nothing_behind_the_arrays_is_read_or_written():
+    assert run_python(AT_THE_END_OF_MEMORY) == "done\n"
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), dtype=st.sampled_from("fd"))
