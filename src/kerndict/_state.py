@@ -29,6 +29,7 @@ KINDS = {
     "positive": _REAL[1:],
     "count": (np.dtype(np.int64),),  # at least 1
     "order": (np.dtype(np.int64),),  # a permutation of 0 ... N - 1
+    "index": (np.dtype(np.int64),),  # at least 0
 }
 
 
@@ -155,8 +156,8 @@ def _check_content(field: Field, array: NDArray) -> None:
     if field.kind == "order":
         inside = array.size == 0 or (array.min() >= 0 and array.max() < len(array))
         right = inside and (np.bincount(array, minlength=len(array)) == 1).all()
-    elif field.kind == "count":
-        right = (array >= 1).all()
+    elif field.kind in ("count", "index"):
+        right = (array >= (field.kind == "count")).all()
     else:
         low = 0 if field.kind in ("positive", "divisor") else -np.inf
         right = (np.isfinite(array) & (array > low)).all()

@@ -136,7 +136,7 @@ def explained_rows(
 
     ``energies`` holds k(y, y), or is None where the rule does without.
     """
-    B = np.hstack(list(model.space.correlations(X, model.atoms)))
+    B = np.hstack(list(model.space.correlations(X, [*model.atoms, *model.rule.heads])))
     scores, rest, codes_of = model.rule.parts(B, energies)
     top = top_two(scores)
     sparsity = np.minimum(model.sparsity, model.n_atoms).tolist()
@@ -165,10 +165,11 @@ def _samples_behind(model: "Model", c: int, codes: NDArray) -> tuple[NDArray, ND
     """Return the training samples of class c, and how much they stand behind each code."""
     theirs = None if model.codes is None else model.codes[c]
     weights = model.space.training_weights(codes, model.atoms[c], theirs)
-    if weights is None or model.space.fit_indices is None:
-        return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
     start = int(model.class_sizes[:c].sum())
-    return model.space.fit_indices[start : start + weights.shape[1]], weights
+    rows = model.space.listed_rows(start, int(model.class_sizes[c]))
+    if weights is None or rows is None:
+        return np.empty(0, np.int64), np.empty((len(codes), 0), codes.dtype)
+    return rows, weights
 
 
 def _listed_rows(model: "Model", c: int, n_rows: int) -> int:

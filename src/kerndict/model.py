@@ -4,7 +4,7 @@ It is the one list of what a fitted classifier is.  Files, pictures and the attr
 estimators come from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from kerndict._chunks import map_chunks
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
 from kerndict.learning import Dictionaries
-from kerndict.rules import CollaborativeRule, ResidualRule
+from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
 from kerndict.rules.residual import residuals
 from kerndict.spaces import Space
 
@@ -47,7 +47,7 @@ class Model:
     sparsity: NDArray = stored("count", "C")
     atoms: list[NDArray]
     grams: list[NDArray] = stored("precision", "n_i n_i")
-    rule: ResidualRule | CollaborativeRule
+    rule: ResidualRule | CollaborativeRule | LandmarkRule
     incoherence: float = stored("real")
     reconstruction: NDArray = stored("real", "T")
     coherence: NDArray = stored("real", "T")
@@ -71,10 +71,10 @@ class Model:
     def typicality(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
         """Return the p-value of each row's best score; the collaborative rule has them."""
         rule = self.rule
-        assert isinstance(rule, CollaborativeRule)
+        assert not isinstance(rule, ResidualRule)
 
         def part(rows: slice) -> NDArray:
-            correlations = self.space.correlations(X[rows], self.atoms)
+            correlations = self._correlations(X[rows])
             return rule.typicality(correlations, self.space.energies(X[rows]))
 
         return np.concatenate(self._map(part, len(X), n_jobs))
@@ -119,7 +119,11 @@ class Model:
 
     def _scores(self, X: NDArray) -> NDArray:
         energies = self.space.energies(X) if self.rule.has_probabilities else None
-        return self.rule.scores(self.space.correlations(X, self.atoms), energies)
+        return self.rule.scores(self._correlations(X), energies)
+
+    def _correlations(self, X: NDArray) -> Iterator[NDArray]:
+        """Return the correlations that the rule asks for."""
+        return self.space.correlations(X, [*self.atoms, *self.rule.heads])
 
     def _map(
         self,
@@ -141,7 +145,7 @@ def assemble(
     space: Space,
     class_sizes: NDArray,
     learned: Dictionaries,
-    rule: CollaborativeRule | None = None,
+    rule: CollaborativeRule | LandmarkRule | None = None,
 ) -> Model:
     """Return the model of what was learned; without a rule, with the residual rule."""
     return Model(

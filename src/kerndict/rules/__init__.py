@@ -2,6 +2,7 @@
 
 from kerndict.rules.base import Rule
 from kerndict.rules.collaborative import CollaborativeRule
+from kerndict.rules.landmark import LandmarkRule
 from kerndict.rules.residual import ResidualRule
 
-__all__ = ["CollaborativeRule", "ResidualRule", "Rule"]
+__all__ = ["CollaborativeRule", "LandmarkRule", "ResidualRule", "Rule"]

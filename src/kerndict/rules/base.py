@@ -29,6 +29,11 @@ class Rule(ABC):
     pursues: ClassVar[bool]
     grams: list[NDArray]
 
+    @property
+    def heads(self) -> list[NDArray]:
+        """What else a signal is correlated with, behind the atoms of all classes."""
+        return []
+
     @abstractmethod
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the score of each signal and class, the largest wins.
@@ -37,7 +42,8 @@ class Rule(ABC):
 
         Parameters
         ----------
-        correlations : of the signals with the atoms of each class, (N, n_i) each
+        correlations : of the signals with the atoms of each class, (N, n_i) each, and with the
+            heads
         energies : (N,), k(y, y), or None where it is not known
         """
 

@@ -45,16 +45,10 @@ class CollaborativeRule(Rule):
         return settle_scores(self._scores(B, self._energies(B, energies)))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
-        """Return the share of training samples at least as strange as each signal, (N,).
-
-        The signal itself counts as one of them, so that the share is a p-value; with no
-        training sample to compare with it is 1.
-        """
+        """Return the p-value of each signal, (N,); see :func:`p_values`."""
         B = np.hstack(list(correlations))
         energies = self._energies(B, energies)
-        strange = strangeness(self._scores(B, energies), energies)
-        milder = np.searchsorted(self.held_out, strange)
-        return (1 + len(self.held_out) - milder) / (1 + len(self.held_out))
+        return p_values(strangeness(self._scores(B, energies), energies), self.held_out)
 
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
         energies = self._energies(B, energies)
@@ -82,6 +76,16 @@ def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
     Large for a signal of which even the winner leaves much for what it spends.
     """
     return np.where(diagonal > 0, -scores.max(axis=1), np.inf)
+
+
+def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
+    """Return the share of training samples at least as strange as each signal.
+
+    The signal itself counts as one of them, so that the share is a p-value; with no training
+    sample to compare with it is 1.  ``held_out`` holds theirs, sorted.
+    """
+    milder = np.searchsorted(held_out, strange)
+    return (1 + len(held_out) - milder) / (1 + len(held_out))
 
 
 def settle_scores(scores: NDArray) -> NDArray:

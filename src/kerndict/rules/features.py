@@ -44,7 +44,7 @@ def rule_features(
     diagonal : (N,), k(y, y); features of a signal without energy are zero
     """
     r, q = class_parts(X, B, G, diagonal)
-    return -_relative_log(r, diagonal), _relative_log(q, diagonal)
+    return -relative_log(r, diagonal), relative_log(q, diagonal)
 
 
 def own_feature(B: NDArray, inverses: Sequence[NDArray], diagonal: NDArray) -> NDArray:
@@ -52,7 +52,7 @@ def own_feature(B: NDArray, inverses: Sequence[NDArray], diagonal: NDArray) -> N
     o = np.empty((len(B), len(inverses)), B.dtype)
     for c, own in enumerate(class_slices(inverses)):
         o[:, c] = diagonal - np.einsum("ij,ij->i", B[:, own] @ inverses[c], B[:, own])
-    return -_relative_log(o, diagonal)
+    return -relative_log(o, diagonal)
 
 
 def own_inverses(G: Sequence[NDArray]) -> list[NDArray]:
@@ -63,7 +63,7 @@ def own_inverses(G: Sequence[NDArray]) -> list[NDArray]:
     ]
 
 
-def _relative_log(values: NDArray, diagonal: NDArray) -> NDArray:
+def relative_log(values: NDArray, diagonal: NDArray) -> NDArray:
     """Return ``log(value / k(y,y))``, floored at the logarithm of eps; 0 without energy."""
     energy = np.where(diagonal > 0, diagonal, 1)[:, None]
     logs = np.log(np.maximum(values / energy, np.finfo(values.dtype).eps))

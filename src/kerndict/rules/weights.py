@@ -14,7 +14,10 @@ OFFSET_PRIOR = 1.0
 
 
 def fit_weights(
-    features: Sequence[NDArray], labels: NDArray, start: NDArray | None = None
+    features: Sequence[NDArray],
+    labels: NDArray,
+    start: NDArray | None = None,
+    importance: NDArray | None = None,
 ) -> tuple[NDArray, NDArray, float]:
     """Fit the weights and offsets of the rule by their log-loss, which is convex in them.
 
@@ -23,6 +26,7 @@ def fit_weights(
     features : arrays (N, n_classes), each to be weighed by a number >= 0
     labels : (N,), class indices
     start : weights and offsets to begin from, in one array
+    importance : (N,), how much the log-loss of each sample counts; None for 1 each
 
     Returns
     -------
@@ -32,15 +36,16 @@ def fit_weights(
     """
     count, n_classes = len(features), features[0].shape[1]
     rows = np.arange(len(labels))
-    sizes = np.bincount(labels, minlength=n_classes)
-    truth = np.array([feature[rows, labels].sum() for feature in features])
+    importance = np.ones(len(labels)) if importance is None else importance
+    sizes = np.bincount(labels, importance, minlength=n_classes)
+    truth = np.array([feature[rows, labels] @ importance for feature in features])
 
     def objective(z: NDArray) -> tuple[float, NDArray]:
         weights, offsets = z[:count], z[count:]
         log_p = log_softmax(weigh(features, weights, offsets), axis=1)
-        loss = -np.sum(log_p[rows, labels])
+        loss = -float(log_p[rows, labels] @ importance)
         loss += (WEIGHT_PRIOR * weights @ weights + OFFSET_PRIOR * offsets @ offsets) / 2
-        p = np.exp(log_p)
+        p = np.exp(log_p) * importance[:, None]
         slopes = np.array([np.vdot(feature, p) for feature in features]) - truth
         return loss, np.concatenate(
             [slopes + WEIGHT_PRIOR * weights, p.sum(axis=0) - sizes + OFFSET_PRIOR * offsets]
@@ -53,7 +58,7 @@ def fit_weights(
         method="L-BFGS-B",
         bounds=[(0, None)] * count + [(None, None)] * n_classes,
     )
-    return found.x[:count], found.x[count:], float(found.fun) / len(labels)
+    return found.x[:count], found.x[count:], float(found.fun) / float(importance.sum())
 
 
 def weigh(features: Sequence[NDArray], weights: NDArray, offsets: NDArray) -> NDArray:

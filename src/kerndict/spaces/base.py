@@ -83,6 +83,13 @@ class Space(ABC):
         The result is (rows of codes, rows of the class), or None where it cannot be told.
         """
 
+    def listed_rows(self, start: int, count: int) -> NDArray | None:
+        """Return the rows given to `fit` that :meth:`training_weights` speaks of, or None.
+
+        ``start`` and ``count`` tell the place of the class among all rows grouped by class.
+        """
+        return None if self.fit_indices is None else self.fit_indices[start : start + count]
+
 
 class TrainingSet(ABC):
     """The training rows of a fit grouped by class; or those of a fold, and the rows left out.

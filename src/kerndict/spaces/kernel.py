@@ -70,13 +70,12 @@ class DualSpace(Space):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelSpace(DualSpace):
-    """The space of a kernel that can be computed; ``rows`` are the training rows."""
+class ComputedKernel(Space):
+    """What spaces share whose kernel is computed with the training rows that they keep."""
 
-    n_features: int = stored("count", name="n_features_in", sizes="m")
+    n_features: int
     kernel: Kernel
-    fit_indices: NDArray = stored("order", "N")
-    rows: NDArray = stored("precision", "N m", name="X_fit")
+    rows: NDArray
     #: The training rows as the kernel takes them; the same array where it has no shift.
     _centred: NDArray = field(init=False, repr=False)
 
@@ -111,6 +110,17 @@ class KernelSpace(DualSpace):
         copies = 2 if callable(self.kernel.name) else 1
         shifted = 0 if self.kernel.shift is None else self.n_features
         return copies * len(self.rows) + shifted
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSpace(ComputedKernel, DualSpace):
+    """The space of a kernel that can be computed; ``rows`` are the training rows."""
+
+    n_features: int = stored("count", name="n_features_in", sizes="m")
+    kernel: Kernel
+    fit_indices: NDArray = stored("order", "N")
+    rows: NDArray = stored("precision", "N m", name="X_fit")
+    _centred: NDArray = field(init=False, repr=False)
 
     def _samples(self, samples: NDArray | None) -> NDArray:
         return self.rows

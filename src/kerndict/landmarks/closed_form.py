@@ -1,0 +1,124 @@
+"""What is known of each row without itself, in closed form: no folds, no second fit.
+
+In the principal coordinates z of a row, the second moment of all rows is ``diag(D)``.  With the
+ridge ``l``, ``w = z / (D + l)`` and ``h = z'w``, kernel ridge regression on the labels gives each
+class the score ``f_c = s_c'w``, s_c the sum of its rows.  Without the row itself, of weight v,
+that is ``f_c / (1 - v h)``, and ``(f_c - v h) / (1 - v h)`` for its own class.
+
+The atoms of class c are the eigenvectors of the second moment S_c of its rows, with eigenvalues
+d_j, in the first p coordinates.  With ``b = V'z`` and ``g = sum b_j^2 / (d_j + l)``, the class
+leaves ``o_c = k(y,y) - |b|^2 + l g`` of the row; without the row itself, ``g`` becomes
+``g / (1 - v g)`` in its own class.  Both are Sherman and Morrison's formula.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+
+from kerndict.landmarks.sums import Principal
+from kerndict.rules.features import relative_log
+
+#: Where nothing is left of a row without itself, less than this is taken for rounding.
+SMALLEST = 1e-9
+#: Rows at a time.
+ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of the sample in principal coordinates.
+
+    ``weights`` are those they have in the sums, ``importance`` what they count in a loss.
+    """
+
+    Z: NDArray
+    energies: NDArray
+    labels: NDArray
+    weights: NDArray
+    importance: NDArray
+
+    def __len__(self) -> int:
+        return len(self.Z)
+
+    def part(self, which: NDArray) -> Self:
+        """Return some of the rows."""
+        return type(self)(
+            self.Z[which],
+            self.energies[which],
+            self.labels[which],
+            self.weights[which],
+            self.importance[which],
+        )
+
+    def chunks(self) -> Iterator[tuple[slice, NDArray]]:
+        """Yield some rows at a time in double precision, with their place."""
+        for part in gen_batches(len(self), ROWS):
+            yield part, self.Z[part].astype(np.float64, copy=False)
+
+
+def label_scores(rows: Rows, principal: Principal, ridges: Sequence[float]) -> list[NDArray]:
+    """Return f_c of every row without itself, (N, C), for each ridge."""
+    found = [np.empty((len(rows), len(principal.by_class))) for _ in ridges]
+    places = np.arange(len(rows))
+    for part, Z in rows.chunks():
+        squares, v = Z**2, rows.weights[part]
+        for f, ridge in zip(found, ridges, strict=True):
+            inverse = 1 / (principal.spread + ridge * principal.unit)
+            f[part] = (Z * inverse) @ principal.by_class.T
+            own = v * (squares @ inverse)
+            f[places[part], rows.labels[part]] -= own
+            f[part] /= np.maximum(1 - own, SMALLEST)[:, None]
+    return found
+
+
+@dataclass(frozen=True)
+class ClassAtoms:
+    """Orthonormal atoms of every class, (p, n_c), and the second moment along each."""
+
+    atoms: list[NDArray]
+    spread: list[NDArray]
+
+    @classmethod
+    def from_rows(cls, rows: Rows, n_classes: int, p: int, n_atoms: Sequence[int] | None) -> Self:
+        """Return the principal directions of every class; ``n_atoms`` of them, if given."""
+        atoms, spread = [], []
+        for c in range(n_classes):
+            own = np.flatnonzero(rows.labels == c)
+            Z = rows.Z[own, :p].astype(np.float64, copy=False)
+            scaled = Z * np.sqrt(rows.importance[own])[:, None]
+            if len(own) < p:  # the same from the right singular vectors
+                _, root, Vt = np.linalg.svd(scaled, full_matrices=False)
+                d, V = root**2, Vt.T
+            else:
+                d, V = np.linalg.eigh(scaled.T @ scaled)
+                d, V = np.maximum(d[::-1], 0), V[:, ::-1]
+            kept = max(1, int(np.sum(d > np.finfo(rows.Z.dtype).eps * d[0])))
+            if n_atoms is not None:
+                kept = min(kept, n_atoms[c])
+            atoms.append(np.ascontiguousarray(V[:, :kept]))
+            spread.append(d[:kept])
+        return cls(atoms, spread)
+
+    def shares(self, ridge: float) -> list[NDArray]:
+        """Return what of the energy along each atom is taken for that of the class."""
+        return [d / (d + ridge) for d in self.spread]
+
+    def left(self, rows: Rows, ridges: Sequence[float]) -> list[NDArray]:
+        """Return -log o_c of every row without itself, relative to k(y, y), for each ridge."""
+        found = [np.empty((len(rows), len(self.atoms))) for _ in ridges]
+        p = len(self.atoms[0])
+        for part, Z in rows.chunks():
+            Z = np.ascontiguousarray(Z[:, :p])
+            for c, (V, d) in enumerate(zip(self.atoms, self.spread, strict=True)):
+                squares = (Z @ V) ** 2
+                explained = squares.sum(axis=1)
+                own = np.where(rows.labels[part] == c, rows.importance[part], 0)
+                for o, ridge in zip(found, ridges, strict=True):
+                    g = squares @ (1 / (d + ridge))
+                    without = g / np.maximum(1 - own * g, SMALLEST)
+                    o[part, c] = rows.energies[part] - explained + ridge * without
+        return [-relative_log(o, rows.energies) for o in found]

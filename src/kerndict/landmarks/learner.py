@@ -1,0 +1,94 @@
+"""Rows come in, in any batches; a model comes out."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kerndict.landmarks.closed_form import ClassAtoms, Rows
+from kerndict.landmarks.draw import Landmarks
+from kerndict.landmarks.sample import Sample
+from kerndict.landmarks.settle import settle
+from kerndict.landmarks.size import coordinate_count, sample_count
+from kerndict.landmarks.sums import Principal, Sums
+from kerndict.rules import LandmarkRule
+from kerndict.spaces import LandmarkSpace
+
+
+class Learned(NamedTuple):
+    """The parts of a model; atoms are in coordinates of the space."""
+
+    space: LandmarkSpace
+    atoms: list[NDArray]
+    grams: list[NDArray]
+    rule: LandmarkRule
+
+
+class Learner:
+    """What has been learned of rows so far.
+
+    Parameters
+    ----------
+    landmarks : training rows that describe all others
+    n_classes : classes there are
+    seed : of the random numbers that rows are sampled by and folds are dealt with
+    """
+
+    def __init__(self, landmarks: Landmarks, n_classes: int, seed: int) -> None:
+        self.landmarks, self.n_classes, self.seed = landmarks, n_classes, seed
+        rows = landmarks.rows
+        self.sums = Sums.empty(len(rows), n_classes)
+        count = sample_count(len(rows), rows.shape[1], rows.dtype.itemsize)
+        self.sample = Sample.empty(count, rows.shape[1], rows.dtype)
+        self._keys = np.random.RandomState(seed)
+
+    def add(self, X: NDArray, labels: NDArray, weights: NDArray) -> None:
+        """Learn from rows, their classes and weights."""
+        energies = self.landmarks.kernel.diagonal(X)
+        self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
+        self.sample.add(X, labels, weights, self._keys)
+
+    def rows(self, principal: Principal) -> Rows:
+        """Return the sample in principal coordinates."""
+        sample, basis = self.sample, principal.basis.astype(self.landmarks.rows.dtype)
+        Z = np.empty((len(sample.X), basis.shape[1]), basis.dtype)
+        step = max(1, 2**25 // max(1, len(basis)))
+        for begin in range(0, len(Z), step):
+            part = slice(begin, begin + step)
+            np.matmul(self.landmarks.correlations(sample.X[part]), basis, out=Z[part])
+        energies = self.landmarks.kernel.diagonal(sample.X).astype(np.float64)
+        importance = sample.importance(self.sums.weight)
+        return Rows(Z, energies, sample.labels, sample.weights, importance)
+
+    def learned(self, n_atoms: NDArray | None = None) -> Learned:
+        """Return the parts of the model; ``n_atoms`` are those of each class, None for enough."""
+        principal = Principal.from_sums(self.landmarks, self.sums)
+        rows = self.rows(principal)
+        p = coordinate_count(self.n_classes, len(rows), len(principal.spread))
+        counts = None if n_atoms is None else n_atoms.tolist()
+        atoms = ClassAtoms.from_rows(rows, self.n_classes, p, counts)
+        rng = np.random.RandomState(self.seed)
+        settled = settle(rows, principal, atoms, self.sample.share(self.sums.weight), rng)
+        dtype = self.landmarks.rows.dtype
+        basis = np.hstack([principal.basis[:, :p], principal.basis @ settled.head])
+        space = LandmarkSpace(
+            n_features=self.landmarks.rows.shape[1],
+            kernel=self.landmarks.kernel,
+            fit_indices=self.landmarks.indices,
+            rows=self.landmarks.rows,
+            basis=basis.astype(dtype),
+        )
+        below = np.zeros((self.n_classes, 1))
+        found = [
+            np.vstack([V, np.repeat(below, V.shape[1], axis=1)]).astype(dtype) for V in atoms.atoms
+        ]
+        grams = [np.eye(V.shape[1], dtype=dtype) for V in atoms.atoms]
+        rule = LandmarkRule(
+            grams,
+            [share.astype(dtype) for share in atoms.shares(settled.atom_ridge)],
+            np.eye(len(basis[0]), dtype=dtype)[:, p:],
+            settled.weight,
+            settled.offsets,
+            settled.held_out,
+        )
+        return Learned(space, found, grams, rule)

@@ -1,0 +1,76 @@
+"""A sample of all rows, of bounded size, that does not depend on the batches they came in."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Rows of every class that stay in any case.
+PER_CLASS = 200
+
+
+@dataclass
+class Sample:
+    """Rows drawn at random: those with the smallest of random numbers that all rows are given.
+
+    The first ``PER_CLASS`` of each class stay in any case, so that no small class is lost.
+
+    Parameters
+    ----------
+    count : how many rows are kept, beside those
+    X, labels, weights : the rows kept so far, in the order they came in
+    keys : their random numbers
+    """
+
+    count: int
+    X: NDArray
+    labels: NDArray
+    weights: NDArray
+    keys: NDArray
+
+    @classmethod
+    def empty(cls, count: int, n_features: int, dtype: np.dtype) -> Self:
+        """Return a sample of no rows."""
+        none = np.empty(0)
+        return cls(count, np.empty((0, n_features), dtype), np.empty(0, np.int64), none, none)
+
+    def add(
+        self, X: NDArray, labels: NDArray, weights: NDArray, rng: np.random.RandomState
+    ) -> None:
+        """Offer rows; ``rng`` gives each its number."""
+        keys = rng.random_sample(len(X))
+        labels = np.concatenate([self.labels, labels])
+        weights = np.concatenate([self.weights, weights])
+        keys = np.concatenate([self.keys, keys])
+        kept = self._kept(labels, keys)
+        old = kept[kept < len(self.X)]
+        self.X = np.concatenate([self.X[old], X[kept[len(old) :] - len(self.X)]])
+        self.labels, self.weights, self.keys = labels[kept], weights[kept], keys[kept]
+
+    def _kept(self, labels: NDArray, keys: NDArray) -> NDArray:
+        """Return the places of the rows that stay, in ascending order."""
+        if len(keys) <= self.count:
+            return np.arange(len(keys))
+        order = np.lexsort([keys, labels])
+        sizes = np.bincount(labels)
+        rank = np.empty(len(keys), np.int64)
+        rank[order] = np.arange(len(keys)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        limit = np.partition(keys, self.count - 1)[self.count - 1]
+        return np.flatnonzero((rank < PER_CLASS) | (keys <= limit))
+
+    def share(self, class_weight: NDArray) -> float:
+        """Return the weight of the rows kept, as a share of that of all rows.
+
+        ``class_weight`` is the sum of the weights of all rows of each class.
+        """
+        return float(self.weights.sum() / class_weight.sum())
+
+    def importance(self, class_weight: NDArray) -> NDArray:
+        """Return how much each row counts, so that classes count as all their rows do.
+
+        The sum is that of the weights of the rows kept.
+        """
+        sampled = np.bincount(self.labels, self.weights, minlength=len(class_weight))
+        ratio = class_weight / np.where(sampled > 0, sampled, 1)
+        return self.weights * ratio[self.labels] * self.share(class_weight)

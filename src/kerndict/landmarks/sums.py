@@ -1,0 +1,94 @@
+"""Sums over all rows: all that a head needs of them, whatever their number."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dsyrk
+
+from kerndict.landmarks.draw import Landmarks
+
+
+@dataclass
+class Sums:
+    """Weighted sums over rows y with k the kernel of y with the landmarks.
+
+    Parameters
+    ----------
+    products : (M, M), ``sum w k k'``; only the lower triangle counts
+    by_class : (C, M), ``sum w k`` over the rows of each class
+    weight : (C,), ``sum w`` of each class
+    rows : (C,), how many rows
+    energy : ``sum w k(y, y)``
+    """
+
+    products: NDArray
+    by_class: NDArray
+    weight: NDArray
+    rows: NDArray
+    energy: float = 0.0
+
+    @classmethod
+    def empty(cls, n_landmarks: int, n_classes: int) -> Self:
+        """Return the sums over no rows."""
+        return cls(
+            np.zeros((n_landmarks, n_landmarks), order="F"),
+            np.zeros((n_classes, n_landmarks)),
+            np.zeros(n_classes),
+            np.zeros(n_classes, np.int64),
+        )
+
+    def add(self, K: NDArray, energies: NDArray, labels: NDArray, weights: NDArray) -> None:
+        """Add rows: their kernel with the landmarks, k(y, y), classes and weights."""
+        K = K.astype(np.float64, copy=False)
+        scaled = K * np.sqrt(weights)[:, None]
+        self.products = dsyrk(
+            1.0, scaled.T, beta=1.0, c=self.products, lower=1, overwrite_c=1
+        )
+        n_classes = len(self.weight)
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        self.by_class[present] += np.add.reduceat((K * weights[:, None])[order], starts, axis=0)
+        self.weight += np.bincount(labels, weights, minlength=n_classes)
+        self.rows += np.bincount(labels, minlength=n_classes)
+        self.energy += float(weights @ energies)
+
+    def merge(self, other: "Sums") -> None:
+        """Add the sums over other rows."""
+        for name in ("products", "by_class", "weight", "rows"):
+            getattr(self, name)[...] += getattr(other, name)
+        self.energy += other.energy
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Orthonormal coordinates in which the second moment of all rows is diagonal.
+
+    Parameters
+    ----------
+    basis : (M, M), coordinates are ``k(y, landmarks) basis``
+    spread : (M,), the second moment of each, largest first
+    by_class : (C, M), the sums of the rows of each class
+    unit : the mean of k(y, y), of which ridges are multiples
+    """
+
+    basis: NDArray
+    spread: NDArray
+    by_class: NDArray
+    unit: float
+
+    @classmethod
+    def from_sums(cls, landmarks: Landmarks, sums: Sums) -> Self:
+        """Return the coordinates of all rows that were added."""
+        R = landmarks.factor
+        G = np.tril(sums.products)
+        G += np.tril(G, -1).T
+        half = solve_triangular(R, G, trans="T", check_finite=False)
+        S = solve_triangular(R, half.T, trans="T", check_finite=False)
+        spread, U = np.linalg.eigh((S + S.T) / 2)
+        basis = solve_triangular(R, U[:, ::-1], check_finite=False)
+        spread = np.maximum(spread[::-1], 0)
+        unit = sums.energy / max(float(sums.weight.sum()), np.finfo(np.float64).tiny)
+        return cls(basis, spread, sums.by_class @ basis, unit or 1.0)
