@@ -32,7 +32,7 @@ class Settings:
     """What to learn and how; the names are those of the classifiers' parameters.
 
     ``relative`` is ``incoherence_scale="relative"``, ``exact`` is ``atom_update="exact"`` and
-    ``uaksvd`` is ``coef_update="uaksvd"``.
+    ``uaksvd`` is ``coef_update="uaksvd"``.  ``most_atoms`` bounds what is not given as a number.
     """
 
     n_atoms: int | float | None
@@ -44,6 +44,7 @@ class Settings:
     n_iter: int
     init: str | Sequence[NDArray]
     few_atoms: int = FEW_ATOMS
+    most_atoms: int | None = None
 
     def in_fold(self, n_folds: int) -> Self:
         """Return the settings for a fold, which holds that much less of a class and its atoms."""
@@ -65,6 +66,8 @@ class Settings:
             n_atoms = np.full(len(sizes), self.n_atoms)
         else:
             n_atoms = np.maximum(1, np.ceil(self.n_atoms * sizes - 1e-9)).astype(np.int64)
+        if self.most_atoms is not None and not isinstance(self.n_atoms, int):
+            n_atoms = np.minimum(n_atoms, self.most_atoms)
         if self.n_nonzero_coefs is None:
             return n_atoms, np.maximum(1, n_atoms // 2)
         return n_atoms, np.full(len(sizes), self.n_nonzero_coefs)

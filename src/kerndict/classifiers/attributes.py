@@ -1,9 +1,11 @@
 """The fitted attributes of the classifiers, which come from the model."""
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.model import Model
-from kerndict.rules import CollaborativeRule
+from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
+from kerndict.spaces import LandmarkSpace
 
 
 class FittedAttributes:
@@ -56,22 +58,31 @@ class FittedAttributes:
         return self.model_.space.fit_indices
 
     @property
+    def n_landmarks_(self) -> int:
+        """Training samples that the model describes others by."""
+        space = self.model_.space
+        if isinstance(space, LandmarkSpace):
+            return len(space.rows)
+        return int(self.model_.class_sizes.sum())
+
+    @property
     def ridge_(self) -> float:
         """The ridge of the collaborative rule."""
         return self._collaborative().ridge
 
     @property
     def rule_weights_(self) -> NDArray:
-        """The weights of the collaborative rule."""
-        return self._collaborative().weights
+        """The weights of the collaborative rule; with landmarks, that of o alone."""
+        rule = self._collaborative()
+        return np.array([rule.weight]) if isinstance(rule, LandmarkRule) else rule.weights
 
     @property
     def rule_offsets_(self) -> NDArray:
         """The offsets of the collaborative rule."""
         return self._collaborative().offsets
 
-    def _collaborative(self) -> CollaborativeRule:
+    def _collaborative(self) -> CollaborativeRule | LandmarkRule:
         rule = self.model_.rule
-        if not isinstance(rule, CollaborativeRule):
+        if isinstance(rule, ResidualRule):
             raise AttributeError("this model was fitted with decision='residual'.")
         return rule

@@ -2,22 +2,29 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kerndict._threads import single_blas_thread
 from kerndict._validation import check_init_arrays
+from kerndict.classifiers.many import Given, learn_from_many
 from kerndict.classifiers.parameters import check_common
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.core.start import ZeroAtom
-from kerndict.learning import Settings, learn_dictionaries
+from kerndict.kernels import Kernel
+from kerndict.landmarks import MOST_ATOMS, is_small
+from kerndict.learning import Dictionaries, Settings, learn_dictionaries
 from kerndict.model import Model, assemble
 from kerndict.rules.crossfit import N_FOLDS, RIDGES, choose_rule, collaborative_rule
 from kerndict.spaces import Space, TrainingSet
@@ -42,6 +49,8 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         n_jobs: int | None = None,
         verbose: int = 0,
         ridge: float | str = "auto",
+        n_landmarks: int | str | None = None,
+        class_weight: dict | str | None = None,
     ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -56,12 +65,25 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.ridge = ridge
+        self.n_landmarks = n_landmarks
+        self.class_weight = class_weight
 
     @abstractmethod
     def _training(
-        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+        self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
     ) -> tuple[Space, TrainingSet]:
-        """Return the space of the rows of X, and the rows in it, grouped by class."""
+        """Return the space of the rows, and the rows in it, grouped by class.
+
+        ``order`` groups them, ``weights`` are theirs in that order, None for 1 each.
+        """
+
+    def _takes_landmarks(self, sizes: NDArray) -> bool:
+        """Tell whether rows are described by landmarks; ``sizes`` are those of the classes."""
+        return self.n_landmarks != "all" and (self.n_landmarks is not None or not is_small(sizes))
+
+    @abstractmethod
+    def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
+        """Return the kernel of rows with landmarks."""
 
     @abstractmethod
     def _init_rows(self, sizes: NDArray) -> list[int]:
@@ -81,7 +103,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         """
         check_common(self)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn one dictionary per class.
 
         Parameters
@@ -91,6 +113,8 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             ``kernel="precomputed"``, the kernel matrix (n_samples, n_samples).
         y : array-like of shape (n_samples,)
             Class labels, at least two different ones.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts; those that count nothing are left out.
 
         Returns
         -------
@@ -100,52 +124,88 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         """
         before = self.__dict__.copy()
         try:
-            return self._managed(type(self)._fit)(self, X, y)
+            return self._managed(type(self)._fit)(self, X, y, sample_weight)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    def _fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         self.check_parameters()
-        progress = Progress(self, N_FOLDS if self.decision == "collaborative" else 0, X, y)
-        rows, given = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(given)
-        classes, labels, sizes = np.unique(given, return_inverse=True, return_counts=True)
+        progress = Progress(self, X, y)
+        rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(target)
+        weights = self._weights(sample_weight, rows, target)
+        indices = np.flatnonzero(weights)
+        if len(indices) < len(rows):
+            self._check_leaving_out()
+            rows, target, weights = rows[indices], target[indices], weights[indices]
+        classes, labels = np.unique(target, return_inverse=True)
         if len(classes) < 2:
+            found = f"one class only ({classes[0]})" if len(classes) else "no class"
             raise ValueError(
-                f"y holds one class only ({classes[0]}): {type(self).__name__} needs samples "
-                "of at least two classes."
+                f"y holds {found}: {type(self).__name__} needs samples of at least two classes."
             )
-        order = np.argsort(labels, kind="stable")
+        given = Given(rows, labels, weights, classes, indices)
         rng = check_random_state(self.random_state)
-        # One thread: products of the size of a class would only wait for a second one, and
-        # what is learned must not depend on how many the machine has.
-        with single_blas_thread():
-            self.model_ = self._learned(rows, classes, order, sizes, rng, progress)
+        many = self._takes_landmarks(given.sizes)
+        # One thread, unless large products are asked to use more: those of the size of a class
+        # would only wait for a second one, and what is learned must not depend on how many the
+        # machine has.
+        threads = many and effective_n_jobs(self.n_jobs) > 1
+        with nullcontext() if threads else single_blas_thread():
+            learn = self._learned_from_many if many else self._learned
+            self.model_ = learn(given, rng, progress)
         progress.done()
         return self
 
-    def _learned(
-        self,
-        X: NDArray,
-        classes: NDArray,
-        order: NDArray,
-        sizes: NDArray,
-        rng: np.random.RandomState,
-        progress: Progress,
+    def _weights(self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray) -> NDArray:
+        """Return the weight of every row: its own times that of its class."""
+        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        return weights.astype(np.float64)
+
+    def _check_leaving_out(self) -> None:
+        """Raise a ValueError where rows cannot be left out."""
+
+    def _learned_from_many(
+        self, given: Given, rng: np.random.RandomState, progress: Progress
     ) -> Model:
+        """Learn with landmarks."""
+        if not isinstance(self.init, str):
+            raise ValueError(
+                "init holds arrays, which fit the samples of each class: with so many samples give "
+                "n_landmarks='all', or a word as init."
+            )
+        settings = self._settings(given.sizes, MOST_ATOMS)
+        kernel = self._landmark_kernel(given, rng)
+        return learn_from_many(self, given, kernel, settings, rng, progress)
+
+    def _learned(self, given: Given, rng: np.random.RandomState, progress: Progress) -> Model:
         """Learn the dictionaries, and with the collaborative rule its weights out of fold."""
-        space, training = self._training(X, order, sizes, rng)
-        settings = self._settings(sizes)
+        order, sizes, classes = np.argsort(given.labels, kind="stable"), given.sizes, given.classes
+        uneven = None if (given.weights == 1).all() else given.weights[order]
+        space, training = self._training(given, order, uneven, rng)
+        bounded = self.n_landmarks != "all" and not is_small(sizes)
+        settings = self._settings(sizes, MOST_ATOMS if bounded else None)
+
+        def unweighted(learned: Dictionaries) -> Dictionaries:
+            atoms, codes = training.unweighted(learned.atoms, learned.codes)
+            return replace(learned, atoms=atoms, codes=codes)
+
+        def so_far(learned: Dictionaries) -> Model:
+            return assemble(classes, space, sizes, unweighted(learned))
+
+        progress.begin(N_FOLDS if self.decision == "collaborative" else 0)
         try:
-            with progress.learning(lambda so_far: assemble(classes, space, sizes, so_far)) as heard:
+            with progress.learning(so_far) as heard:
                 learned = learn_dictionaries(training, settings, rng, heard)
             if self.decision == "residual":
-                return assemble(classes, space, sizes, learned)
+                return so_far(learned)
             ridges = RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
             known = space.energies_known
-            choice = choose_rule(training, settings, ridges, rng, progress.fold, known)
+            choice = choose_rule(training, settings, ridges, rng, progress.fold, known, uneven)
         except NotPositiveSemidefinite as error:
             raise self._not_positive(error) from None
         except ZeroAtom as error:
@@ -153,12 +213,12 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
                 f"init[{error.class_index}] has a zero atom (column {error.column}) in the metric "
                 "of its class: every initial atom must have a positive norm."
             ) from None
-        G = training.full_gram(learned.atoms)
+        G, learned = training.full_gram(learned.atoms), unweighted(learned)
         del training  # and with it the kernel matrix
         rule = collaborative_rule(choice, G, learned.grams, known)
         return assemble(classes, space, sizes, learned, rule)
 
-    def _settings(self, sizes: NDArray) -> Settings:
+    def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
         whole = isinstance(self.n_atoms, (int, np.integer))
         n_atoms = self.n_atoms if self.n_atoms is None else float(self.n_atoms)
         given = isinstance(self.init, str)
@@ -171,6 +231,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             uaksvd=self.coef_update == "uaksvd",
             n_iter=int(self.n_iter),
             init=str(self.init) if given else "pivoted",
+            most_atoms=most_atoms,
         )
         if given:
             return settings

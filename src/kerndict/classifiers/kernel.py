@@ -7,14 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from kerndict import landmarks
 from kerndict._validation import check_choice, check_degree, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
+from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.kernels import KERNELS, Kernel, distance_shift
 from kerndict.rules.width import choose_width
 from kerndict.spaces import (
+    ComputedKernel,
     KernelSpace,
     KernelTrainingSet,
+    LandmarkSpace,
     PrecomputedSpace,
     Space,
     TrainingSet,
@@ -72,12 +76,20 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Draws the initial atoms, the rows behind `sigma_` and, with
         ``atom_update="power"``, the replacements of unused atoms.
     n_jobs : int or None, default=None
-        Threads in prediction; the result does not depend on it, but for rounding.
+        Threads in prediction, and from 2 on those of the matrix products in a fit with landmarks;
+        the result does not depend on it, but for rounding.
     verbose : int, default=0
         Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
+    n_landmarks : int, "all" or None, default=None
+        Training samples that all others are described by, so that the cost of a fit grows with
+        the samples and no faster.  None takes all samples as they are up to 4000 of them with at
+        most 250 in a class, and beyond that as many landmarks as the data ask for, 500 to 4000;
+        ``"all"`` never takes landmarks.
+    class_weight : dict, "balanced" or None, default=None
+        How much the samples of each class count; ``"balanced"`` lets all classes count the same.
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default="rbf"
         ``"rbf"`` exp(-‖x-y‖²/2σ²), ``"poly"`` (x'y + coef0)^degree, ``"linear"`` x'y; a
         callable ``k(X, Z)`` returns the matrix (len(X), len(Z)).  With
@@ -120,6 +132,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
+    n_landmarks_ : int
+        Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
         The ridge, the weights α, β, δ and the offsets of the collaborative rule.
     n_features_in_ : int
@@ -164,6 +178,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         ridge: float | str = "auto",
+        n_landmarks: int | str | None = None,
+        class_weight: dict | str | None = None,
         kernel: str | Callable[[NDArray, NDArray], ArrayLike] = "rbf",
         sigma: float | None = None,
         degree: int = 2,
@@ -183,6 +199,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             n_jobs=n_jobs,
             verbose=verbose,
             ridge=ridge,
+            n_landmarks=n_landmarks,
+            class_weight=class_weight,
         )
         self.kernel = kernel
         self.sigma = sigma
@@ -196,20 +214,23 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     @property
     def dual_dictionaries_(self) -> list[NDArray]:
-        """The atoms of each class as combinations of its training samples."""
-        return self.model_.atoms
+        """The atoms of each class as combinations of its training samples, or of landmarks."""
+        space, atoms = self.model_.space, self.model_.atoms
+        if isinstance(space, LandmarkSpace):
+            return [space.basis @ A for A in atoms]
+        return atoms
 
     @property
     def X_fit_(self) -> NDArray | None:
-        """The training rows grouped by class; None with ``kernel="precomputed"``."""
+        """The training rows grouped by class, or the landmarks; None where none are kept."""
         space = self.model_.space
-        return space.rows if isinstance(space, KernelSpace) else None
+        return space.rows if isinstance(space, ComputedKernel) else None
 
     @property
     def sigma_(self) -> float:
         """The width used, for ``kernel="rbf"``."""
         space = self.model_.space
-        if not isinstance(space, KernelSpace) or space.kernel.name != "rbf":
+        if not isinstance(space, ComputedKernel) or space.kernel.name != "rbf":
             raise AttributeError("only kernel='rbf' has a width.")
         return space.kernel.sigma
 
@@ -222,6 +243,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             check_real("sigma", self.sigma, 0, strict=True)
         check_degree(self.degree)
         check_real("coef0", self.coef0)
+        if self.kernel == "precomputed" and self.n_landmarks not in (None, "all"):
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks!r} needs the samples, which kernel='precomputed' "
+                "does not give: use n_landmarks='all', or another kernel."
+            )
 
     def check_rows(self, X: ArrayLike) -> NDArray:
         """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
@@ -236,34 +262,52 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         return super().check_rows(X)
 
     def _training(
-        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+        self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
     ) -> tuple[Space, TrainingSet]:
+        X, sizes = given.X, given.sizes
         if self.kernel == "precomputed":
             check_symmetric(self.kernel, X)
-            given = KernelTrainingSet.from_matrix(X, order, sizes)
-            constant = constant_diagonal(given.energies)
+            constant = constant_diagonal(np.diagonal(X))
             precomputed = PrecomputedSpace(
                 n_features=X.shape[1], fit_indices=order, training_diagonal=constant
             )
-            return precomputed, given
-        kernel = self._settled_kernel(X, order, sizes, rng)
-        space = KernelSpace(n_features=X.shape[1], kernel=kernel, fit_indices=order, rows=X[order])
-        return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes)
+            return precomputed, KernelTrainingSet.from_matrix(X, order, sizes, weights)
+        kernel = self._settled_kernel(given, choose_width, rng)
+        space = KernelSpace(
+            n_features=X.shape[1],
+            kernel=kernel,
+            fit_indices=given.indices[order],
+            rows=X[order],
+        )
+        return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes, weights)
+
+    def _takes_landmarks(self, sizes: NDArray) -> bool:
+        return self.kernel != "precomputed" and super()._takes_landmarks(sizes)
+
+    def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
+        few = given.drawn(ROWS_LOOKED_AT, rng)
+        return self._settled_kernel(few, landmarks.choose_width, rng)
 
     def _settled_kernel(
-        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+        self,
+        given: Given,
+        choose: Callable[[NDArray, NDArray, np.random.RandomState], float],
+        rng: np.random.RandomState,
     ) -> Kernel:
-        """Return the kernel with its parameters: the width, if none is given, by leave-one-out."""
+        """Return the kernel with its parameters: the width, if none is given, is chosen."""
         sigma, shift = 1.0, None
         if self.kernel == "rbf":
-            if self.sigma is None:
-                labels = np.empty(len(X), np.int64)
-                labels[order] = np.repeat(np.arange(len(sizes)), sizes)
-                sigma = choose_width(X, labels, rng)
-            else:
-                sigma = float(self.sigma)
-            shift = distance_shift(X, sigma)
+            wanted = self.sigma
+            sigma = choose(given.X, given.labels, rng) if wanted is None else float(wanted)
+            shift = distance_shift(given.X, sigma)
         return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
+
+    def _check_leaving_out(self) -> None:
+        if self.kernel == "precomputed":
+            raise ValueError(
+                "sample_weight or class_weight is 0 for some samples, which cannot be left out of "
+                "a precomputed kernel: leave out their rows and columns."
+            )
 
     def _init_rows(self, sizes: NDArray) -> list[int]:
         return sizes.tolist()

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.classifiers.base import BaseDictionaryClassifier
-from kerndict.spaces import LinearSpace, LinearTrainingSet
+from kerndict.classifiers.many import Given
+from kerndict.kernels import Kernel
+from kerndict.spaces import LandmarkSpace, LinearSpace, LinearTrainingSet
 
 
 class DictionaryClassifier(BaseDictionaryClassifier):
@@ -60,12 +62,20 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Deals the folds of the collaborative rule, draws initial atoms, and with
         ``atom_update="power"`` the replacements of unused ones.
     n_jobs : int or None, default=None
-        Threads in prediction; the result does not depend on it, but for rounding.
+        Threads in prediction, and from 2 on those of the matrix products in a fit with landmarks;
+        the result does not depend on it, but for rounding.
     verbose : int, default=0
         Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
         The ridge of the collaborative code, relative to atoms of unit norm; ``"auto"``
         chooses it with the weights of the rule.
+    n_landmarks : int, "all" or None, default=None
+        Training samples that all others are described by, so that the cost of a fit grows with
+        the samples and no faster.  None takes all samples as they are up to 4000 of them with at
+        most 250 in a class, and beyond that as many landmarks as the data ask for, 500 to 4000;
+        ``"all"`` never takes landmarks.
+    class_weight : dict, "balanced" or None, default=None
+        How much the samples of each class count; ``"balanced"`` lets all classes count the same.
 
     Attributes
     ----------
@@ -89,6 +99,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
+    n_landmarks_ : int
+        Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
         The ridge, the weights α, β, δ and the offsets of the collaborative rule.
     n_features_in_ : int
@@ -125,13 +137,24 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     @property
     def dictionaries_(self) -> list[NDArray]:
         """The atoms of each class, unit columns."""
-        return self.model_.atoms
+        space, atoms = self.model_.space, self.model_.atoms
+        if isinstance(space, LandmarkSpace):
+            return [space.rows.T @ (space.basis @ A) for A in atoms]
+        return atoms
 
     def _training(
-        self, X: NDArray, order: NDArray, sizes: NDArray, rng: np.random.RandomState
+        self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
     ) -> tuple[LinearSpace, LinearTrainingSet]:
-        space = LinearSpace(n_features=X.shape[1], fit_indices=order)
-        return space, LinearTrainingSet.from_rows(X, order, sizes)
+        space = LinearSpace(n_features=given.X.shape[1], fit_indices=given.indices[order])
+        return space, LinearTrainingSet.from_rows(given.X, order, given.sizes, weights)
+
+    def _takes_landmarks(self, sizes: NDArray) -> bool:
+        # The residual rule learns from features as they are, at a cost that grows with the rows.
+        return self.decision == "collaborative" and super()._takes_landmarks(sizes)
+
+    def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
+        LinearSpace(n_features=given.X.shape[1]).check(given.X)
+        return Kernel("linear")
 
     def _init_rows(self, sizes: NDArray) -> list[int]:
         return [self.n_features_in_] * len(sizes)

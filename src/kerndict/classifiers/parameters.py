@@ -29,6 +29,8 @@ class CommonParameters(Protocol):
     init: str | Sequence[ArrayLike]
     n_jobs: int | None
     ridge: float | str
+    n_landmarks: int | str | None
+    class_weight: dict | str | None
 
 
 def check_common(given: CommonParameters) -> None:
@@ -47,5 +49,17 @@ def check_common(given: CommonParameters) -> None:
     check_choice("atom_update", given.atom_update, ATOM_UPDATES)
     check_choice("coef_update", given.coef_update, COEF_UPDATES)
     check_choice("decision", given.decision, DECISIONS)
+    if given.n_landmarks is not None and not isinstance(given.n_landmarks, str):
+        check_count("n_landmarks", given.n_landmarks, 2)
+    elif given.n_landmarks not in (None, "all"):
+        raise ValueError(
+            f"n_landmarks={given.n_landmarks!r} is not known: use 'all', a whole number >= 2 or None."
+        )
+    weight = given.class_weight
+    if not (weight is None or isinstance(weight, dict) or weight == "balanced"):
+        raise ValueError(
+            f"class_weight={weight!r} is not known: use 'balanced', None, or a dict that gives each "
+            "class its weight."
+        )
     if isinstance(given.init, str):
         check_choice("init", given.init, INITS, " or a sequence of arrays, one per class")

@@ -7,10 +7,13 @@ The tasks, as callbacks see them:
                                                                    iteration 0 ... n_iter-1
                                                                  fold 0 ... 4
                                                                    iteration 0 ... n_iter-1
+
+    with landmarks:  fit
+                       chunk 0 ... of the rows
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Self
@@ -23,6 +26,10 @@ from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
 from kerndict.model import Model
+
+
+#: Seconds between two lines about chunks.
+SAY_EVERY = 2.0
 
 
 def _callbacks_exist(_: Any) -> bool:
@@ -92,16 +99,13 @@ class Progress:
     Parameters
     ----------
     model : the classifier that is fitted
-    n_folds : fits that follow the first, for the collaborative rule
     X, y : what `fit` was given
     """
 
-    def __init__(self, model: Any, n_folds: int, X: Any, y: Any) -> None:
+    def __init__(self, model: Any, X: Any, y: Any) -> None:
         self.model, self.data = model, {"X": X, "y": y}
-        self.n_iter, self.n_folds = int(model.n_iter), n_folds
+        self.n_iter, self.n_folds = int(model.n_iter), 0
         self._folds = 0
-        self._fit = model._root_task(1 + n_folds if n_folds else self.n_iter)
-        self._fit.call_on_fit_task_begin(estimator=model, **self.data)
         self._begin = self._begin_folds = time.perf_counter()
         if model.verbose and not sweep.signatures:
             print(
@@ -109,6 +113,31 @@ class Progress:
                 "compiles it, some ten seconds",
                 flush=True,
             )
+
+    def begin(self, n_folds: int) -> None:
+        """Tell that learning begins; ``n_folds`` fits follow it, for the collaborative rule."""
+        self.n_folds = n_folds
+        self._started(1 + n_folds if n_folds else self.n_iter)
+
+    def _started(self, n_tasks: int) -> None:
+        self._fit = self.model._root_task(n_tasks)
+        self._fit.call_on_fit_task_begin(estimator=self.model, **self.data)
+
+    def chunks(self, parts: Sequence[slice]) -> Iterator[slice]:
+        """Yield the rows chunk by chunk, each as a task; with ``verbose``, say how far they are."""
+        self._started(len(parts))
+        begin = said = time.perf_counter()
+        for number, part in enumerate(parts, 1):
+            task = self._fit.subcontext(task_name="chunk")
+            task.call_on_fit_task_begin(estimator=self.model, **self.data)
+            yield part
+            if task.call_on_fit_task_end(estimator=self.model, **self.data):
+                return
+            now = time.perf_counter()
+            if self.model.verbose and (now - said > SAY_EVERY or number == len(parts)):
+                said = now
+                left = (now - begin) / number * (len(parts) - number)
+                self.say(f"{part.stop} of {parts[-1].stop} samples summed up", left)
 
     @contextmanager
     def learning(self, assembled: Callable[[Dictionaries], Model]) -> Iterator[Listener]:

@@ -52,6 +52,14 @@ class KernelMatrix:
         """Return the matrix of some of the signals of the whole, which is shared."""
         return type(self)(self._triangle, members)
 
+    def scale(self, roots: NDArray) -> None:
+        """Multiply every signal of the whole by a number of its own; the entries are changed."""
+        starts = self._triangle.starts
+        for i in range(len(self._members)):
+            panel = self._triangle.panel(i)
+            panel *= roots[starts[i] :, None].astype(self.dtype)
+            panel *= roots[starts[i] : starts[i + 1]].astype(self.dtype)
+
     def own(self, i: int) -> NDArray:
         """Return the block of class i in double precision, a copy."""
         block = self._triangle.block(i, i)

@@ -5,8 +5,23 @@ they say (:mod:`~kerndict.landmarks.sums`) grow neither with the rows nor with t
 sample of bounded size (:mod:`~kerndict.landmarks.sample`) settles the rest.
 """
 
-from kerndict.landmarks.learner import Learner
-from kerndict.landmarks.size import is_small, landmark_count
+from kerndict.landmarks.draw import Landmarks, draw
+from kerndict.landmarks.learner import Learned, Learner
+from kerndict.landmarks.sample import Sample
+from kerndict.landmarks.settle import ATOM_RIDGES
+from kerndict.landmarks.size import MOST_ATOMS, is_small, landmark_count, sample_count
 from kerndict.landmarks.width import choose_width
 
-__all__ = ["Learner", "choose_width", "is_small", "landmark_count"]
+__all__ = [
+    "ATOM_RIDGES",
+    "MOST_ATOMS",
+    "Landmarks",
+    "Learned",
+    "Learner",
+    "Sample",
+    "choose_width",
+    "draw",
+    "is_small",
+    "landmark_count",
+    "sample_count",
+]

@@ -6,24 +6,19 @@ diagonal in principal coordinates: a step costs two thin products and no factori
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from sklearn.utils import gen_batches
 
-#: Steps for each ridge, from the last one's result on.
-STEPS = 12
+#: Numbers of Z that are read once for both products, while they are near the processor.
+NEAR = 2**19
 
 
-def correction_path(
-    Z: NDArray,
-    labels: NDArray,
-    importance: NDArray,
-    base: NDArray,
-    spread: NDArray,
-    ridges: Sequence[float],
-) -> Iterator[NDArray]:
-    """Yield W, (m, C), for ridges in descending order.
+@dataclass(frozen=True)
+class Correction:
+    """The problem, and how it is solved.
 
     Parameters
     ----------
@@ -32,22 +27,47 @@ def correction_path(
     importance : (N,), how much each row counts
     base : (N, C), scores to begin with
     spread : (m,), the second moment of the rows
-    ridges : in the units of ``spread``
+    steps : for each ridge, from the last one's result on
     """
-    rows = np.arange(len(labels))
-    W = np.zeros((Z.shape[1], base.shape[1]))
-    for ridge in ridges:
-        curvature = (spread / 2 + ridge)[:, None]
-        ahead, momentum = W, 1.0
-        for _ in range(STEPS):
-            p = softmax(base + Z @ ahead.astype(Z.dtype, copy=False), axis=1)
-            p[rows, labels] -= 1
-            p *= importance[:, None]
-            slope = (Z.T @ p.astype(Z.dtype, copy=False)).astype(np.float64) + ridge * ahead
-            following = ahead - slope / curvature
-            if np.vdot(ahead - following, following - W) > 0:
-                momentum = 1.0
-            faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-            ahead = following + (momentum - 1) / faster * (following - W)
-            W, momentum = following, faster
-        yield W
+
+    Z: NDArray
+    labels: NDArray
+    importance: NDArray
+    base: NDArray
+    spread: NDArray
+    steps: int
+
+    def path(self, importance: NDArray, ridges: Sequence[float]) -> Iterator[NDArray]:
+        """Yield W, (m, C), for ridges in descending order.
+
+        ``importance`` is that of the rows, 0 for those that are held out; the curvature is
+        lowered by their share.
+        """
+        spread = self.spread * (importance.sum() / self.importance.sum())
+        W = np.zeros((self.Z.shape[1], self.base.shape[1]))
+        for ridge in ridges:
+            curvature = (spread / 2 + ridge)[:, None]
+            ahead, momentum = W, 1.0
+            for _ in range(self.steps):
+                slope = self._slope(ahead, importance) + ridge * ahead
+                following = ahead - slope / curvature
+                if np.vdot(ahead - following, following - W) > 0:
+                    momentum = 1.0
+                faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+                ahead = following + (momentum - 1) / faster * (following - W)
+                W, momentum = following, faster
+            yield W
+
+    def _slope(self, W: NDArray, importance: NDArray) -> NDArray:
+        """Return the gradient of the log-loss, without the ridge."""
+        slope = np.zeros_like(W)
+        W = W.astype(self.Z.dtype, copy=False)
+        for part in gen_batches(len(self.Z), max(1, NEAR // self.Z.shape[1])):
+            near = self.Z[part]
+            p = self.base[part] + near @ W
+            p -= p.max(axis=1, keepdims=True)
+            np.exp(p, out=p)
+            p *= (importance[part] / p.sum(axis=1))[:, None]
+            p[np.arange(len(p)), self.labels[part]] -= importance[part]
+            slope += near.T @ p.astype(self.Z.dtype, copy=False)
+        return slope

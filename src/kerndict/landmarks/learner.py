@@ -1,5 +1,6 @@
 """Rows come in, in any batches; a model comes out."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,15 +61,23 @@ class Learner:
         importance = sample.importance(self.sums.weight)
         return Rows(Z, energies, sample.labels, sample.weights, importance)
 
-    def learned(self, n_atoms: NDArray | None = None) -> Learned:
-        """Return the parts of the model; ``n_atoms`` are those of each class, None for enough."""
+    def learned(self, n_atoms: NDArray | None, ridges: Sequence[float]) -> Learned:
+        """Return the parts of the model.
+
+        Parameters
+        ----------
+        n_atoms : of each class, None for enough
+        ridges : candidates for that of the atoms, in units of the mean k(y, y)
+        """
         principal = Principal.from_sums(self.landmarks, self.sums)
         rows = self.rows(principal)
+        rows = rows.part(np.flatnonzero(rows.energies > 0)) if not rows.energies.all() else rows
         p = coordinate_count(self.n_classes, len(rows), len(principal.spread))
         counts = None if n_atoms is None else n_atoms.tolist()
         atoms = ClassAtoms.from_rows(rows, self.n_classes, p, counts)
         rng = np.random.RandomState(self.seed)
-        settled = settle(rows, principal, atoms, self.sample.share(self.sums.weight), rng)
+        share = self.sample.share(self.sums.weight)
+        settled = settle(rows, principal, atoms, share, ridges, rng)
         dtype = self.landmarks.rows.dtype
         basis = np.hstack([principal.basis[:, :p], principal.basis @ settled.head])
         space = LandmarkSpace(
@@ -87,6 +96,7 @@ class Learner:
             grams,
             [share.astype(dtype) for share in atoms.shares(settled.atom_ridge)],
             np.eye(len(basis[0]), dtype=dtype)[:, p:],
+            settled.atom_ridge,
             settled.weight,
             settled.offsets,
             settled.held_out,

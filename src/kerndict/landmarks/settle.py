@@ -1,14 +1,15 @@
 """The rule of a model with landmarks: ridges and weights by what is known of rows left out."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.landmarks.closed_form import ClassAtoms, Rows, label_scores
-from kerndict.landmarks.correction import correction_path
+from kerndict.landmarks.correction import Correction
 from kerndict.landmarks.sums import Principal
-from kerndict.rules.weights import fit_weights, weigh
+from kerndict.rules.weights import fit_weights, losses, weigh
 
 #: Ridges of the label scores, of the class atoms and of the correction, in units of k(y, y).
 LABEL_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -16,7 +17,13 @@ ATOM_RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
 CORRECTION_RIDGES = (3.0, 0.3, 0.03, 0.003)
 N_FOLDS = 5
 #: Rows that tell which ridge is best, about; they are held out for the correction.
-TELLING = 6000
+TELLING = 4000
+#: Steps of the correction for each ridge: more where there are rows enough for one fold to tell.
+FEW_STEPS, MANY_STEPS = 6, 12
+#: Coordinates that are corrected: one for so many rows, but 1000.
+ROWS_EACH, CORRECTED = 20, 1000
+#: Log-loss per row that a correction must gain: it costs a second fit.
+GAIN = 1e-3
 
 
 class Settled(NamedTuple):
@@ -30,37 +37,45 @@ class Settled(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The best ridges of what has a closed form, and the log-loss with them."""
+    """The best ridges of what has a closed form, the features with them, and their weights."""
 
-    loss: float
     label_ridge: float
     atom_ridge: float
-    labels: NDArray
-    left: NDArray
+    features: list[NDArray]
+    weights: NDArray
+    offsets: NDArray
+    loss: float
 
 
 def choose_ridges(
     rows: Rows,
     principal: Principal,
     atoms: ClassAtoms,
-    label_ridges: tuple[float, ...] = LABEL_RIDGES,
-    atom_ridges: tuple[float, ...] = ATOM_RIDGES,
+    atom_ridges: Sequence[float] = ATOM_RIDGES,
 ) -> Closed:
     """Choose both ridges, one after the other, by the log-loss of rows left out."""
     targets = rows.labels, None, rows.importance
-    scores = label_scores(rows, principal, label_ridges)
-    losses = [fit_weights([f], *targets)[2] for f in scores]
-    first = int(np.argmin(losses))
+    scores = label_scores(rows, principal, LABEL_RIDGES)
+    first = int(np.argmin([fit_weights([f], *targets)[2] for f in scores]))
     left = atoms.left(rows, [ridge * principal.unit for ridge in atom_ridges])
-    losses = [fit_weights([scores[first], o], *targets)[2] for o in left]
-    second = int(np.argmin(losses))
+    fits = [fit_weights([scores[first], o], *targets) for o in left]
+    second = int(np.argmin([loss for _, _, loss in fits]))
+    features = [scores[first], left[second]]
     return Closed(
-        losses[second], label_ridges[first], atom_ridges[second], scores[first], left[second]
+        LABEL_RIDGES[first] * principal.unit,
+        atom_ridges[second] * principal.unit,
+        features,
+        *fits[second],
     )
 
 
 def settle(
-    rows: Rows, principal: Principal, atoms: ClassAtoms, share: float, rng: np.random.RandomState
+    rows: Rows,
+    principal: Principal,
+    atoms: ClassAtoms,
+    share: float,
+    atom_ridges: Sequence[float],
+    rng: np.random.RandomState,
 ) -> Settled:
     """Return what makes the rule.
 
@@ -73,56 +88,70 @@ def settle(
     principal : the coordinates of all rows
     atoms : those of the classes
     share : the weight of the sample, as a share of that of all rows
+    atom_ridges : candidates, in units of the mean k(y, y)
     rng : deals the folds
     """
     fold = rng.permutation(len(rows)) % N_FOLDS
-    n_held = int(np.clip(np.ceil(TELLING * N_FOLDS / len(rows)), 1, N_FOLDS))
+    n_held = int(np.clip(round(TELLING * N_FOLDS / len(rows)), 1, N_FOLDS))
     held = np.flatnonzero(fold < n_held)
     told = rows.part(held)
-    closed = choose_ridges(told, principal, atoms)
+    closed = choose_ridges(told, principal, atoms, atom_ridges)
+    head = label_head(principal, closed.label_ridge)
     targets = told.labels, None, told.importance
-    weights, offsets, loss = fit_weights([closed.labels, closed.left], *targets)
-    scores = weigh([closed.labels, closed.left], weights, offsets)
-    by_labels = label_head(principal, closed.label_ridge)
 
-    start, start_offsets, _ = fit_weights([closed.left], *targets)
-    left = atoms.left(rows, [closed.atom_ridge * principal.unit])[0]
-    base = (start[0] * left + start_offsets).astype(rows.Z.dtype)
+    # What the correction begins with leaves out the label scores: it is to take their place.
+    weight, offsets, _ = fit_weights(closed.features[1:], *targets)
+    left = atoms.left(rows, [closed.atom_ridge])[0]
+    base = (weight[0] * left + offsets).astype(rows.Z.dtype)
+    q = max(CORRECTED, len(rows) // ROWS_EACH)
+    corrected = Correction(
+        np.ascontiguousarray(rows.Z[:, :q]),
+        rows.labels,
+        rows.importance,
+        base,
+        principal.spread[:q] * share,
+        FEW_STEPS if n_held > 1 else MANY_STEPS,
+    )
     ridges = [ridge * principal.unit for ridge in CORRECTION_RIDGES]
-    spread = principal.spread * share
-    corrections = [np.empty_like(scores) for _ in ridges]
+    corrections = held_out_corrections(corrected, fold, n_held, ridges)
+    mixtures = [fit_weights([*closed.features, g[held]], *targets) for g in corrections]
+    best = int(np.argmin([loss for _, _, loss in mixtures]))
+    if mixtures[best][2] > closed.loss - GAIN:
+        weights, offsets, features = closed.weights, closed.offsets, closed.features
+        head = weights[0] * head
+    else:
+        weights, offsets, _ = mixtures[best]
+        features = [*closed.features, corrections[best][held]]
+        *_, W = corrected.path(rows.importance, ridges[: best + 1])
+        head = weights[0] * head
+        head[:q] += weights[2] * W
+    strange = np.sort(-weigh(features, weights, offsets).max(axis=1))
+    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange)
+
+
+def held_out_corrections(
+    corrected: Correction, fold: NDArray, n_held: int, ridges: Sequence[float]
+) -> list[NDArray]:
+    """Return the correction of every row of the first folds, without its fold, for each ridge.
+
+    The first fold tells where to stop: at the first ridge that is worse than the one before.
+    """
+    found = [np.zeros_like(corrected.base) for _ in ridges]
+    labels, base = corrected.labels, corrected.base
     for k in range(n_held):
         out = fold == k
-        path = correction_path(
-            rows.Z[~out],
-            rows.labels[~out],
-            rows.importance[~out],
-            base[~out],
-            spread * (1 - 1 / N_FOLDS),
-            ridges,
-        )
-        for g, W in zip(corrections, path, strict=True):
-            g[fold[held] == k] = rows.Z[out] @ W.astype(rows.Z.dtype)
-    best = None
-    for k, g in enumerate(corrections):
-        mixed = fit_weights([closed.labels, closed.left, g], *targets)
-        if mixed[2] < loss - 1e-6:
-            best, loss = (k, *mixed[:2]), mixed[2]
-    if best is None:
-        head, weight = weights[0] * by_labels, weights[1]
-    else:
-        k, mixture, offsets = best
-        scores = weigh([closed.labels, closed.left, corrections[k]], mixture, offsets)
-        head, weight = mixture[0] * by_labels, mixture[1]
-        for W in correction_path(
-            rows.Z, rows.labels, rows.importance, base, spread, ridges[: k + 1]
-        ):
-            correction = W
-        head = head + mixture[2] * correction
-    strange = np.sort(-scores.max(axis=1))
-    return Settled(head, closed.atom_ridge * principal.unit, float(weight), offsets, strange)
+        path = corrected.path(np.where(out, 0, corrected.importance), ridges[: len(found)])
+        so_far: list[float] = []
+        for g, W in zip(found, path, strict=False):
+            g[out] = corrected.Z[out] @ W.astype(g.dtype)
+            so_far.append(losses(base[out] + g[out], labels[out]) @ corrected.importance[out])
+            if k == 0 and len(so_far) > 1 and so_far[-1] > so_far[-2]:
+                break
+        if k == 0:
+            found = found[: len(so_far)]
+    return found
 
 
 def label_head(principal: Principal, ridge: float) -> NDArray:
     """Return the label scores as a linear function of the coordinates, (M, C)."""
-    return principal.by_class.T / (principal.spread + ridge * principal.unit)[:, None]
+    return principal.by_class.T / (principal.spread + ridge)[:, None]

@@ -7,14 +7,17 @@ from sklearn import get_config
 #: Up to so many rows, and so many of one class, all of them are kept and compared.
 SMALL_ROWS = 4000
 SMALL_CLASS = 250
-#: Landmarks: no fewer where there are as many rows, and no more.
-FEWEST, MOST = 500, 4000
+#: Landmarks: no fewer where there are as many rows, and no more; per feature, and rows for each.
+FEWEST, MANY, MOST = 500, 1000, 4000
+PER_FEATURE, ROWS_EACH = 7, 3
 #: Rows times landmarks squared, which the sums over all rows cost, may come to this.
-SUMS_WORK = 5e11
+SUMS_WORK = 8e11
 #: Rows of the sample times classes times coordinates squared, which the class atoms cost.
 ATOMS_WORK = 1e11
 #: Coordinates that class atoms have, at the most and at the least.
 MOST_COORDINATES, FEWEST_COORDINATES = 500, 30
+#: Atoms of a class that are learned where nobody says how many.
+MOST_ATOMS = 100
 #: Rows of the sample per landmark.
 SAMPLED = 30
 
@@ -27,11 +30,13 @@ def is_small(sizes: NDArray) -> bool:
 def landmark_count(n_rows: int, n_features: int) -> int:
     """Return how many landmarks so many rows get.
 
-    Ten per feature, at least 1000: rows of few features lie on a space of few dimensions.  Fewer
-    where rows are so many that the sums would take too long, but 500 of them.
+    Seven per feature, since rows of few features lie on a space of few dimensions, but not more
+    than a third of the rows, nor than 4000; and 1000 in any case.  Fewer than that, but 500, where
+    rows are so many that the sums over them would take too long.
     """
-    wanted = min(max(1000, 10 * n_features), MOST, int(np.sqrt(SUMS_WORK / n_rows)))
-    return min(n_rows, max(FEWEST, wanted))
+    wanted = max(MANY, min(PER_FEATURE * n_features, n_rows // ROWS_EACH, MOST))
+    affordable = max(FEWEST, int(np.sqrt(SUMS_WORK / n_rows)))
+    return min(n_rows, wanted, affordable)
 
 
 def sample_count(n_landmarks: int, n_features: int, itemsize: int) -> int:

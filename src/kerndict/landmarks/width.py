@@ -9,19 +9,22 @@ from kerndict.landmarks.draw import Landmarks, draw
 from kerndict.landmarks.settle import choose_ridges
 from kerndict.landmarks.size import coordinate_count
 from kerndict.landmarks.sums import Principal, Sums
+from kerndict.rules.weights import losses, weigh
 
 #: Widths in units of the median distance, ascending; the search begins with the third.
 WIDTHS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 FIRST = 2
+#: How much better another width must be, in standard errors of the mean difference.  Wider ones
+#: are favoured by few landmarks, and lose with many: the first step there must be a clear one.
+CLEAR, BETTER = 3.0, 1.0
 #: Rows and landmarks of the comparison.
-ROWS, LANDMARKS = 3000, 300
+ROWS, LANDMARKS = 3000, 400
 
 
 def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> float:
-    """Return the multiple of the median distance with the smallest log-loss of rows left out.
+    """Return a multiple of the median distance by the log-loss of rows left out.
 
-    From 1 on it goes to wider ones as long as they are better, and to narrower ones if the
-    first of those is not.
+    From 1 on it goes to wider ones as long as they are better, or else to narrower ones.
 
     Parameters
     ----------
@@ -32,21 +35,21 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
     rows = draw(labels, min(ROWS, len(X)), rng)
     X, labels = X[rows].astype(np.float64), labels[rows]
     places = draw(labels, min(LANDMARKS, len(X)), rng)
-    losses = {FIRST: _loss(X, labels, places, WIDTHS[FIRST] * median)}
-    for step in (1, -1):
-        k = FIRST + step
-        while 0 <= k < len(WIDTHS):
-            losses[k] = _loss(X, labels, places, WIDTHS[k] * median)
-            if losses[k] >= losses[k - step]:
+    best, least = FIRST, _losses(X, labels, places, WIDTHS[FIRST] * median)
+    for step, margin in ((1, CLEAR), (-1, BETTER)):
+        while 0 <= best + step < len(WIDTHS):
+            found = _losses(X, labels, places, WIDTHS[best + step] * median)
+            gain = least - found
+            if gain.mean() <= margin * gain.std() / np.sqrt(len(gain)):
                 break
-            k += step
-        if losses[FIRST + step] < losses[FIRST]:
+            best, least, margin = best + step, found, BETTER
+        if best != FIRST:
             break
-    return WIDTHS[min(losses, key=lambda k: losses[k])] * median
+    return WIDTHS[best] * median
 
 
-def _loss(X: NDArray, labels: NDArray, places: NDArray, sigma: float) -> float:
-    """Return the log-loss of rows left out, with landmarks in some places."""
+def _losses(X: NDArray, labels: NDArray, places: NDArray, sigma: float) -> NDArray:
+    """Return the log-loss of every row left out, with landmarks in some places."""
     kernel = Kernel("rbf", sigma, shift=distance_shift(X, sigma))
     landmarks = Landmarks.from_rows(kernel, X[places], places)
     n_classes, ones = int(labels.max()) + 1, np.ones(len(X))
@@ -56,4 +59,5 @@ def _loss(X: NDArray, labels: NDArray, places: NDArray, sigma: float) -> float:
     principal = Principal.from_sums(landmarks, sums)
     rows = Rows(K @ principal.basis, ones, labels, ones, ones)
     p = coordinate_count(n_classes, len(X), len(principal.spread))
-    return choose_ridges(rows, principal, ClassAtoms.from_rows(rows, n_classes, p, None)).loss
+    closed = choose_ridges(rows, principal, ClassAtoms.from_rows(rows, n_classes, p, None))
+    return losses(weigh(closed.features, closed.weights, closed.offsets), labels)

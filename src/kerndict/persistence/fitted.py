@@ -16,32 +16,46 @@ from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifie
 from kerndict.exceptions import ModelFormatError
 from kerndict.kernels import KERNELS, Kernel
 from kerndict.model import Model
-from kerndict.rules import CollaborativeRule, ResidualRule
-from kerndict.spaces import KernelSpace, LinearSpace, PrecomputedSpace, Space
+from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
+from kerndict.spaces import (
+    ComputedKernel,
+    KernelSpace,
+    LandmarkSpace,
+    LinearSpace,
+    PrecomputedSpace,
+    Space,
+)
 
 #: Arrays of older files that say nothing new.
 _FORMER = {
     LinearSpace: (),
     KernelSpace: ("training_diagonal",),
+    LandmarkSpace: (),
     PrecomputedSpace: ("kernel.sigma", "kernel.degree", "kernel.coef0", "kernel.shift"),
 }
 
 
-def _fields(space: type[Space], collaborative: bool) -> list[Field]:
+#: What has an array of this name has this rule.
+_RULES: dict[str, type[CollaborativeRule] | type[LandmarkRule]] = {
+    "rule.inverse": CollaborativeRule,
+    "rule.shares": LandmarkRule,
+}
+
+
+def _fields(space: type[Space], rule: type) -> list[Field]:
     """Return all that is stored; sizes come before what has them."""
     found = stored_fields(space, "space")
-    if space is KernelSpace:
+    if issubclass(space, ComputedKernel):
         found += stored_fields(Kernel, "space.kernel")
     found += stored_fields(Model)
     found.append(Field("atoms", "precision", space.atom_shape, space.atom_name))
-    if collaborative:
-        found += stored_fields(CollaborativeRule, "rule")
+    found += stored_fields(rule, "rule")
     return sorted(found, key=lambda field: field.sizes is None)
 
 
 def classifier_state(model: Model) -> dict[str, NDArray]:
     """Return the arrays that prediction needs, labels and feature names aside."""
-    return pack(model, _fields(type(model.space), isinstance(model.rule, CollaborativeRule)))
+    return pack(model, _fields(type(model.space), type(model.rule)))
 
 
 def restore_classifier(
@@ -59,15 +73,20 @@ def restore_classifier(
     classes : the labels
     kernel : the name of the fitted kernel; None for the linear classifier
     """
-    kind = _space_of(estimator, kernel)
+    kind = LandmarkSpace if "basis" in arrays else _space_of(estimator, kernel)
+    kind_of_rule = next((_RULES[name] for name in _RULES if name in arrays), ResidualRule)
     for name in _FORMER[kind]:
         arrays.pop(name, None)
     letters: dict[str, Any] = {"C": len(classes)}
-    found = unpack(arrays, _fields(kind, "rule.inverse" in arrays), letters)
+    found = unpack(arrays, _fields(kind, kind_of_rule), letters)
     space = _space(kind, kernel, found)
     grams, sparsity = found["grams"], found["sparsity"]
-    rule: ResidualRule | CollaborativeRule = ResidualRule(grams, sparsity)
-    if "rule.inverse" in found:
+    rule: ResidualRule | CollaborativeRule | LandmarkRule = ResidualRule(grams, sparsity)
+    if kind_of_rule is LandmarkRule:
+        if kind is not LandmarkSpace:
+            raise ModelFormatError("the array 'rule.shares' does not go with the space.")
+        rule = LandmarkRule(grams, **_part(found, "rule", LandmarkRule))
+    elif kind_of_rule is CollaborativeRule:
         if space.energies_known != (found["rule.span"] is None):
             raise ModelFormatError("the array 'rule.span' does not go with the kernel.")
         rule = CollaborativeRule(grams, **_part(found, "rule", CollaborativeRule))
@@ -92,9 +111,11 @@ def _space_of(estimator: Any, kernel: str | None) -> type[Space]:
 
 def _space(kind: type[Space], kernel: str | None, found: dict[str, Any]) -> Space:
     parts = _part(found, "space", kind)
-    if kind is KernelSpace:
-        assert kernel is not None
-        parts["kernel"] = Kernel(kernel, **_part(found, "space.kernel", Kernel))
+    if issubclass(kind, ComputedKernel):
+        name = "linear" if kernel is None else kernel
+        if name not in KERNELS or name == "precomputed":
+            raise ModelFormatError(f"the kernel {short(kernel)} is not known.")
+        parts["kernel"] = Kernel(name, **_part(found, "space.kernel", Kernel))
     if kind is PrecomputedSpace and parts["n_features"] != len(parts["fit_indices"]):
         raise ModelFormatError("a precomputed kernel needs one feature per training row.")
     return kind(**parts)

@@ -22,7 +22,7 @@ from kerndict.exceptions import ModelFormatError
 from kerndict.persistence.fitted import classifier_state, restore_classifier
 from kerndict.persistence.labels import pack_labels, pack_text, unpack_labels, unpack_text
 from kerndict.persistence.steps import SCALERS, restore_scaler, scaler_state
-from kerndict.spaces import KernelSpace
+from kerndict.spaces import ComputedKernel
 
 CLASSIFIERS = {kind.__name__: kind for kind in (DictionaryClassifier, KernelDictionaryClassifier)}
 _SCALERS = {name: scaler.kind for name, scaler in SCALERS.items()}
@@ -83,7 +83,7 @@ def _encode_step(step: Any) -> tuple[Document, dict[str, NDArray]]:
 
 def _kernel_name(model: KernelDictionaryClassifier) -> str:
     space = model.model_.space
-    if not isinstance(space, KernelSpace):
+    if not isinstance(space, ComputedKernel):
         return "precomputed"
     name = space.kernel.name
     if callable(name):

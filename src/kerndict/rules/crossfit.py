@@ -40,6 +40,7 @@ class _FoldFeatures(NamedTuple):
     path: list[tuple[NDArray, ...]]
     own: NDArray
     labels: NDArray
+    weights: NDArray
 
 
 def assign_folds(sizes: Sequence[int], rng: np.random.RandomState) -> NDArray:
@@ -63,6 +64,7 @@ def choose_rule(
     rng: np.random.RandomState,
     watch_fold: Callable[[], AbstractContextManager[Listener]],
     energies_known: bool,
+    weights: NDArray | None = None,
 ) -> Choice:
     """Choose the ridge, the weights and the offsets by the out-of-fold log-loss.
 
@@ -73,7 +75,9 @@ def choose_rule(
     ridges : candidates
     watch_fold : surrounds the learning of each fold
     energies_known : whether k(y, y) of new samples is known
+    weights : of all samples in the log-loss, None for 1 each
     """
+    weights = np.ones(int(training.sizes.sum())) if weights is None else weights
     folds = assign_folds(training.sizes.tolist(), rng)
     labels = np.repeat(np.arange(len(training.sizes)), training.sizes)
     found = []
@@ -85,14 +89,15 @@ def choose_rule(
                 learned = learn_dictionaries(
                     part, settings.in_fold(N_FOLDS), np.random.RandomState(0), listener
                 )
-            found.append(_features(part, learned, labels[left_out], ridges, energies_known))
+            told = labels[left_out], weights[left_out]
+            found.append(_features(part, learned, told, ridges, energies_known))
     return _best(found, ridges, len(training.sizes))
 
 
 def _features(
     part: TrainingSet,
     learned: Dictionaries,
-    labels: NDArray,
+    told: tuple[NDArray, NDArray],
     ridges: Sequence[float],
     energies_known: bool,
 ) -> _FoldFeatures:
@@ -106,7 +111,7 @@ def _features(
     path = ridge_path(B, G, learned.grams, energies, ridges)
     single = [tuple(f.astype(np.float32) for f in pair) for pair in path]  # they are many
     own = own_feature(B, own_inverses(learned.grams), energies)
-    return _FoldFeatures(single, own, labels[kept])
+    return _FoldFeatures(single, own, *(array[kept] for array in told))
 
 
 def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -> Choice:
@@ -114,12 +119,13 @@ def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -
     if not sum(len(fold.labels) for fold in found):  # nothing could be left out
         return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), np.empty(0))
     labels = np.concatenate([fold.labels for fold in found])
+    counted = np.concatenate([fold.weights for fold in found])
     own = np.vstack([fold.own for fold in found]).astype(np.float64, copy=False)
     start, best = None, np.inf
     for k, ridge in enumerate(ridges):
         both = (np.vstack([fold.path[k][i] for fold in found]) for i in (0, 1))
         features = [*(f.astype(np.float64) for f in both), own]
-        weights, offsets, loss = fit_weights(features, labels, start)
+        weights, offsets, loss = fit_weights(features, labels, start, counted)
         start = np.r_[weights, offsets]  # neighbours on the path have similar ones
         if loss < best:
             held_out = np.sort(-weigh(features, weights, offsets).max(axis=1))

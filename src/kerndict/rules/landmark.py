@@ -25,7 +25,7 @@ class LandmarkRule(Rule):
     """A fitted rule.
 
     ``shares`` holds the s_j of every class, ``head`` the functions h_c in coordinates of the
-    space, ``weight`` is delta, ``held_out`` the strangeness of training samples out of fold,
+    space, ``ridge`` that of the atoms, ``weight`` is delta, ``held_out`` the strangeness of training samples out of fold,
     sorted.
     """
 
@@ -35,6 +35,7 @@ class LandmarkRule(Rule):
     grams: list[NDArray]
     shares: list[NDArray] = stored("precision", "n_i", name="rule.shares")
     head: NDArray = stored("precision", "p C", name="rule.head")
+    ridge: float = stored("positive")
     weight: float = stored("real", name="rule.weight")
     offsets: NDArray = stored("real", "C", name="rule_offsets")
     held_out: NDArray = stored("real", "H", name="rule.known")

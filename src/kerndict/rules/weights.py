@@ -61,6 +61,11 @@ def fit_weights(
     return found.x[:count], found.x[count:], float(found.fun) / float(importance.sum())
 
 
+def losses(scores: NDArray, labels: NDArray) -> NDArray:
+    """Return the log-loss of each row of arguments of a softmax."""
+    return -log_softmax(scores, axis=1)[np.arange(len(labels)), labels]
+
+
 def weigh(features: Sequence[NDArray], weights: NDArray, offsets: NDArray) -> NDArray:
     """Return the argument of the softmax, (N, n_classes)."""
     dtype = features[0].dtype

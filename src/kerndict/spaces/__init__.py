@@ -6,12 +6,13 @@ fit and its folds.
 """
 
 from kerndict.spaces.base import Space, TrainingSet
-from kerndict.spaces.kernel import KernelSpace, PrecomputedSpace
+from kerndict.spaces.kernel import ComputedKernel, KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet
 from kerndict.spaces.landmarks import LandmarkSpace
 from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
 
 __all__ = [
+    "ComputedKernel",
     "KernelSpace",
     "KernelTrainingSet",
     "LandmarkSpace",

@@ -112,6 +112,15 @@ class TrainingSet(ABC):
         """Return the same without some of the rows, a mask over all rows grouped by class."""
 
     @abstractmethod
+    def unweighted(
+        self, atoms: Sequence[NDArray], codes: Sequence[NDArray]
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        """Return atoms and codes of the rows as they are, where weighted ones were learned from.
+
+        A row of weight w is learned from as a signal ``sqrt(w)`` times itself.
+        """
+
+    @abstractmethod
     def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
         """Return the Gram matrix of the atoms of every class, in the precision of the rows."""
 

@@ -118,7 +118,7 @@ class KernelSpace(ComputedKernel, DualSpace):
 
     n_features: int = stored("count", name="n_features_in", sizes="m")
     kernel: Kernel
-    fit_indices: NDArray = stored("order", "N")
+    fit_indices: NDArray = stored("index", "N")
     rows: NDArray = stored("precision", "N m", name="X_fit")
     _centred: NDArray = field(init=False, repr=False)
 

@@ -12,6 +12,7 @@ from kerndict.core.blocks import KernelMatrix
 from kerndict.core.kernel import NEGATIVE, KernelProblem
 from kerndict.kernels import Kernel
 from kerndict.spaces.base import TrainingSet
+from kerndict.spaces.linear import divide_codes
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,24 @@ class KernelTrainingSet(TrainingSet):
     K: KernelMatrix
     energies: NDArray
     left_out: list[NDArray]
+    roots: NDArray | None = None
 
     @classmethod
-    def from_rows(cls, kernel: Kernel, X: NDArray, sizes: NDArray) -> Self:
+    def from_rows(
+        cls, kernel: Kernel, X: NDArray, sizes: NDArray, weights: NDArray | None = None
+    ) -> Self:
         """Compute the kernel matrix of rows grouped by class, ``sizes`` of each."""
         if callable(kernel.name):
             K = kernel.matrix(X, X)
             check_symmetric(kernel.name, K)
-            return cls.from_matrix(K, np.arange(len(K)), sizes)
+            return cls.from_matrix(K, np.arange(len(K)), sizes, weights)
         panels = kernel.panels(X, sizes.tolist())
-        return cls._whole(KernelMatrix.from_panels(panels, sizes.tolist(), X.dtype))
+        return cls._whole(KernelMatrix.from_panels(panels, sizes.tolist(), X.dtype), weights)
 
     @classmethod
-    def from_matrix(cls, K: NDArray, order: NDArray, sizes: NDArray) -> Self:
+    def from_matrix(
+        cls, K: NDArray, order: NDArray, sizes: NDArray, weights: NDArray | None = None
+    ) -> Self:
         """Take a kernel matrix; ``order`` puts its rows behind one another by class."""
 
         def panels() -> Iterator[NDArray]:
@@ -46,11 +52,14 @@ class KernelTrainingSet(TrainingSet):
                 yield K[np.ix_(order[start:], order[start : start + size])]
                 start += size
 
-        return cls._whole(KernelMatrix.from_panels(panels(), sizes.tolist(), K.dtype))
+        return cls._whole(KernelMatrix.from_panels(panels(), sizes.tolist(), K.dtype), weights)
 
     @classmethod
-    def _whole(cls, K: KernelMatrix) -> Self:
-        return cls(K, K.diagonal(), [np.empty(0, np.int64)] * len(K.sizes))
+    def _whole(cls, K: KernelMatrix, weights: NDArray | None) -> Self:
+        roots = None if weights is None else np.sqrt(weights).astype(K.dtype)
+        if roots is not None:
+            K.scale(roots)
+        return cls(K, K.diagonal(), [np.empty(0, np.int64)] * len(K.sizes), roots)
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
@@ -71,6 +80,15 @@ class KernelTrainingSet(TrainingSet):
         return type(self)(
             self.K.subset(members), self.energies[left_out], [np.flatnonzero(p) for p in parts]
         )
+
+    def unweighted(
+        self, atoms: Sequence[NDArray], codes: Sequence[NDArray]
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        if self.roots is None:
+            return list(atoms), list(codes)
+        parts = np.split(self.roots, np.cumsum([len(A) for A in atoms])[:-1])
+        duals = [A * part[:, None] for A, part in zip(atoms, parts, strict=True)]
+        return duals, divide_codes(codes, self.roots)
 
     def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
         wide = (A.astype(np.float64, copy=False) for A in atoms)

@@ -64,10 +64,15 @@ class LinearTrainingSet(TrainingSet):
     X: NDArray
     sizes: NDArray
     left_out: NDArray
+    roots: NDArray | None = None
 
     @classmethod
-    def from_rows(cls, X: NDArray, order: NDArray, sizes: NDArray) -> Self:
+    def from_rows(
+        cls, X: NDArray, order: NDArray, sizes: NDArray, weights: NDArray | None = None
+    ) -> Self:
         """Group rows by class: ``order`` puts them behind one another, ``sizes`` of each class.
+
+        ``weights`` are those of the rows in that order, None for 1 each.
 
         Raises
         ------
@@ -81,7 +86,10 @@ class LinearTrainingSet(TrainingSet):
                 f"X holds values up to {largest:.3g} only, whose squares underflow "
                 f"{X.dtype}: scale the features up."
             )
-        return cls(X[order], sizes, X[:0])
+        if weights is None:
+            return cls(X[order], sizes, X[:0])
+        roots = np.sqrt(weights).astype(X.dtype)
+        return cls(X[order] * roots[:, None], sizes, X[:0], roots)
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
@@ -97,6 +105,11 @@ class LinearTrainingSet(TrainingSet):
         sizes = np.bincount(labels[~left_out], minlength=len(self.sizes))
         return type(self)(self.X[~left_out], sizes, self.X[left_out])
 
+    def unweighted(
+        self, atoms: Sequence[NDArray], codes: Sequence[NDArray]
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        return list(atoms), divide_codes(codes, self.roots)
+
     def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
         wide = (D.astype(np.float64, copy=False) for D in atoms)
         return [(D.T @ D).astype(self.dtype) for D in wide]
@@ -110,6 +123,14 @@ class LinearTrainingSet(TrainingSet):
 
     def left_out_energies(self) -> NDArray:
         return _LINEAR.diagonal(self.left_out)
+
+
+def divide_codes(codes: Sequence[NDArray], roots: NDArray | None) -> list[NDArray]:
+    """Return the codes of rows from those of ``roots`` times the rows, one array per class."""
+    if roots is None or not codes:
+        return list(codes)
+    parts = np.split(roots, np.cumsum([len(X) for X in codes])[:-1])
+    return [X / part[:, None] for X, part in zip(codes, parts, strict=True)]
 
 
 def squared_norms(X: NDArray) -> NDArray:

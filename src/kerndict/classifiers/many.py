@@ -1,0 +1,172 @@
+"""How both classifiers learn from many rows: landmarks instead of all of them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from sklearn import get_config
+from sklearn.utils import gen_batches
+
+from kerndict._warn import warn_user
+from kerndict.classifiers.progress import Progress
+from kerndict.kernels import Kernel
+from kerndict.landmarks import (
+    ATOM_RIDGES,
+    Landmarks,
+    Learner,
+    Sample,
+    draw,
+    landmark_count,
+    sample_count,
+)
+from kerndict.learning import Dictionaries, Settings, learn_dictionaries
+from kerndict.model import Model, assemble
+from kerndict.spaces import LandmarkSpace, LinearTrainingSet
+
+#: Rows at a time, at the most and at the least.
+MOST_ROWS, FEWEST_ROWS = 8192, 256
+#: Rows that the parameters of a kernel are chosen by.
+ROWS_LOOKED_AT = 20_000
+#: Nonzeros per code where nobody said how many: of atoms that are as many as coordinates, a few.
+NONZEROS = 20
+
+
+class Given(NamedTuple):
+    """What a fit has to learn from: rows, and for each its class and weight.
+
+    ``indices`` are their places in what was given to `fit`.
+    """
+
+    X: NDArray
+    labels: NDArray
+    weights: NDArray
+    classes: NDArray
+    indices: NDArray
+
+    @property
+    def sizes(self) -> NDArray:
+        """The rows of each class."""
+        return np.bincount(self.labels, minlength=len(self.classes))
+
+    def drawn(self, count: int, rng: np.random.RandomState) -> "Given":
+        """Return so many of the rows, some of every class; or all, if there are not more."""
+        if count >= len(self.X):
+            return self
+        places = draw(self.labels, count, rng)
+        each = (array[places] for array in (self.X, self.labels, self.weights))
+        return Given(*each, self.classes, self.indices[places])
+
+
+class Options(Protocol):
+    """The parameters that learning with landmarks looks at."""
+
+    n_landmarks: int | str | None
+    n_nonzero_coefs: int | None
+    incoherence: float
+    decision: str
+    ridge: float | str
+
+
+def draw_landmarks(
+    given: Given, kernel: Kernel, n_landmarks: int | None, rng: np.random.RandomState
+) -> Landmarks:
+    """Draw landmarks among the rows; as many as the rows ask for, if nobody says."""
+    count = landmark_count(*given.X.shape) if n_landmarks is None else n_landmarks
+    places = draw(given.labels, min(count, len(given.X)), rng)
+    return Landmarks.from_rows(kernel, given.X[places], given.indices[places])
+
+
+def batches(X: NDArray, n_landmarks: int) -> Iterator[slice]:
+    """Return the rows in chunks within the working memory."""
+    memory = get_config()["working_memory"] * 2**20
+    fitting = int(memory // (4 * 8 * 3 * n_landmarks))
+    return gen_batches(len(X), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
+
+
+def learn_from_many(
+    estimator: Options,
+    given: Given,
+    kernel: Kernel,
+    settings: Settings,
+    rng: np.random.RandomState,
+    progress: Progress,
+) -> Model:
+    """Learn a model with landmarks."""
+    count = None if isinstance(estimator.n_landmarks, str) else estimator.n_landmarks
+    landmarks = draw_landmarks(given, kernel, count, rng)
+    if estimator.decision == "residual":
+        return _learn_residual(given, landmarks, settings, rng, progress)
+    if settings.incoherence > 0:
+        warn_user(
+            f"incoherence={estimator.incoherence!r} has no effect with landmarks and "
+            "decision='collaborative', where atoms are the principal directions of each class: "
+            "give n_landmarks='all' or decision='residual' to learn them with the penalty."
+        )
+    learner = Learner(landmarks, len(given.classes), rng.randint(2**31 - 1))
+    chunks = list(batches(given.X, len(landmarks.rows)))
+    for part in progress.chunks(chunks):
+        learner.add(given.X[part], given.labels[part], given.weights[part])
+    return model_of(learner, given.classes, settings, estimator.ridge)
+
+
+def model_of(learner: Learner, classes: NDArray, settings: Settings, ridge: float | str) -> Model:
+    """Return the model of all rows that were learned from."""
+    sizes = learner.sums.rows
+    counts = None if settings.n_atoms is None else settings.counts(sizes)[0]
+    learned = learner.learned(counts, ATOM_RIDGES if isinstance(ridge, str) else (float(ridge),))
+    n_atoms = np.array([A.shape[1] for A in learned.atoms])
+    nonzeros = NONZEROS if settings.n_nonzero_coefs is None else settings.n_nonzero_coefs
+    return Model(
+        classes=classes,
+        space=learned.space,
+        n_atoms=n_atoms,
+        class_sizes=sizes.copy(),
+        sparsity=np.minimum(n_atoms, nonzeros),
+        atoms=learned.atoms,
+        grams=learned.grams,
+        rule=learned.rule,
+        incoherence=0.0,
+        reconstruction=np.empty(0),
+        coherence=np.empty(0),
+    )
+
+
+def _learn_residual(
+    given: Given,
+    landmarks: Landmarks,
+    settings: Settings,
+    rng: np.random.RandomState,
+    progress: Progress,
+) -> Model:
+    """Learn dictionaries by the paper's passes, in orthonormal coordinates of the landmarks.
+
+    They are learned from a sample of the rows, of bounded size.
+    """
+    rows, dtype = landmarks.rows, landmarks.rows.dtype
+    keys = np.random.RandomState(rng.randint(2**31 - 1))
+    count = sample_count(len(rows), rows.shape[1], dtype.itemsize)
+    sample = Sample.empty(count, rows.shape[1], dtype)
+    for part in batches(given.X, len(rows)):
+        sample.add(given.X[part], given.labels[part], given.weights[part], keys)
+    basis = solve_triangular(landmarks.factor, np.eye(len(rows)), check_finite=False)
+    order = np.argsort(sample.labels, kind="stable")
+    sizes = np.bincount(sample.labels, minlength=len(given.classes))
+    Z = (landmarks.correlations(sample.X[order]).astype(np.float64) @ basis).astype(dtype)
+    training = LinearTrainingSet.from_rows(Z, np.arange(len(Z)), sizes, sample.weights[order])
+    space = LandmarkSpace(
+        n_features=rows.shape[1],
+        kernel=landmarks.kernel,
+        fit_indices=landmarks.indices,
+        rows=rows,
+        basis=basis.astype(dtype),
+    )
+
+
+    def model(so_far: Dictionaries) -> Model:
+        return assemble(given.classes, space, given.sizes, so_far)
+
+    progress.begin(0)
+    with progress.learning(model) as heard:
+        return model(learn_dictionaries(training, settings, rng, heard))
