@@ -19,6 +19,7 @@ FLOORS = [
     {"containers"},
     {"classifiers"},
     {"coherence"},
+    {"landmarks"},
     {"model"},
     {"explanation"},
     {"rules"},

@@ -126,7 +126,7 @@ def test_fit_holds_one_kernel_matrix(incoherence):
 def test_few_large_classes_come_on_top_of_the_kernel_matrix(n_classes):
     X, y = data(1000, 20, n_classes)
     options = {"decision": "residual", "sigma": 5.0, "incoherence": 0.1, "n_iter": 1}
-    model = KernelDictionaryClassifier(10, 3, **options)
+    model = KernelDictionaryClassifier(10, 3, n_landmarks="all", **options)
     model.fit(X[:200], y[:200])
     with peak(1.1 * 8 * len(X) ** 2 * (1 + 6 / n_classes)):
         model.fit(X, y)

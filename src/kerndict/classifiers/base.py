@@ -26,7 +26,7 @@ from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, is_small
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
 from kerndict.model import Model, assemble
-from kerndict.rules.crossfit import N_FOLDS, RIDGES, choose_rule, collaborative_rule
+from kerndict.rules.crossfit import N_FOLDS, RIDGES, Choice, choose_rule, collaborative_rule
 from kerndict.spaces import Space, TrainingSet
 
 
@@ -184,7 +184,28 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
 
     def _learned(self, given: Given, rng: np.random.RandomState, progress: Progress) -> Model:
         """Learn the dictionaries, and with the collaborative rule its weights out of fold."""
-        order, sizes, classes = np.argsort(given.labels, kind="stable"), given.sizes, given.classes
+        try:
+            space, learned, choice, G = self._trained(given, rng, progress)
+        except NotPositiveSemidefinite as error:
+            raise self._not_positive(error) from None
+        except ZeroAtom as error:
+            raise ValueError(
+                f"init[{error.class_index}] has a zero atom (column {error.column}) in the metric "
+                "of its class: every initial atom must have a positive norm."
+            ) from None
+        rule = None
+        if choice is not None and G is not None:
+            rule = collaborative_rule(choice, G, learned.grams, space.energies_known)
+        return assemble(given.classes, space, given.sizes, learned, rule)
+
+    def _trained(
+        self, given: Given, rng: np.random.RandomState, progress: Progress
+    ) -> tuple[Space, Dictionaries, Choice | None, NDArray | None]:
+        """Return the space, the dictionaries and, for the collaborative rule, what makes it.
+
+        What the training samples have taken, such as a kernel matrix, is free again then.
+        """
+        order, sizes = np.argsort(given.labels, kind="stable"), given.sizes
         uneven = None if (given.weights == 1).all() else given.weights[order]
         space, training = self._training(given, order, uneven, rng)
         bounded = self.n_landmarks != "all" and not is_small(sizes)
@@ -194,29 +215,18 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             atoms, codes = training.unweighted(learned.atoms, learned.codes)
             return replace(learned, atoms=atoms, codes=codes)
 
-        def so_far(learned: Dictionaries) -> Model:
-            return assemble(classes, space, sizes, unweighted(learned))
-
-        progress.begin(N_FOLDS if self.decision == "collaborative" else 0)
-        try:
-            with progress.learning(so_far) as heard:
-                learned = learn_dictionaries(training, settings, rng, heard)
-            if self.decision == "residual":
-                return so_far(learned)
-            ridges = RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
-            known = space.energies_known
-            choice = choose_rule(training, settings, ridges, rng, progress.fold, known, uneven)
-        except NotPositiveSemidefinite as error:
-            raise self._not_positive(error) from None
-        except ZeroAtom as error:
-            raise ValueError(
-                f"init[{error.class_index}] has a zero atom (column {error.column}) in the metric "
-                "of its class: every initial atom must have a positive norm."
-            ) from None
-        G, learned = training.full_gram(learned.atoms), unweighted(learned)
-        del training  # and with it the kernel matrix
-        rule = collaborative_rule(choice, G, learned.grams, known)
-        return assemble(classes, space, sizes, learned, rule)
+        collaborative = self.decision == "collaborative"
+        progress.begin(N_FOLDS if collaborative else 0)
+        with progress.learning(
+            lambda so_far: assemble(given.classes, space, sizes, unweighted(so_far))
+        ) as heard:
+            learned = learn_dictionaries(training, settings, rng, heard)
+        if not collaborative:
+            return space, unweighted(learned), None, None
+        ridges = RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
+        known = space.energies_known
+        choice = choose_rule(training, settings, ridges, rng, progress.fold, known, uneven)
+        return space, unweighted(learned), choice, training.full_gram(learned.atoms)
 
     def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
         whole = isinstance(self.n_atoms, (int, np.integer))

@@ -11,8 +11,9 @@ from kerndict import landmarks
 from kerndict._validation import check_choice, check_degree, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
+from kerndict.classifiers.settled import not_positive, settled_kernel
 from kerndict.core.kernel import NotPositiveSemidefinite
-from kerndict.kernels import KERNELS, Kernel, distance_shift
+from kerndict.kernels import KERNELS, Kernel
 from kerndict.rules.width import choose_width
 from kerndict.spaces import (
     ComputedKernel,
@@ -272,12 +273,10 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 n_features=X.shape[1], fit_indices=order, training_diagonal=constant
             )
             return precomputed, KernelTrainingSet.from_matrix(X, order, sizes, weights)
-        kernel = self._settled_kernel(given, choose_width, rng)
+        kernel = settled_kernel(self, given, choose_width, rng)
+        indices = given.indices[order]
         space = KernelSpace(
-            n_features=X.shape[1],
-            kernel=kernel,
-            fit_indices=given.indices[order],
-            rows=X[order],
+            n_features=X.shape[1], kernel=kernel, fit_indices=indices, rows=X[order]
         )
         return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes, weights)
 
@@ -286,21 +285,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
 
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
         few = given.drawn(ROWS_LOOKED_AT, rng)
-        return self._settled_kernel(few, landmarks.choose_width, rng)
-
-    def _settled_kernel(
-        self,
-        given: Given,
-        choose: Callable[[NDArray, NDArray, np.random.RandomState], float],
-        rng: np.random.RandomState,
-    ) -> Kernel:
-        """Return the kernel with its parameters: the width, if none is given, is chosen."""
-        sigma, shift = 1.0, None
-        if self.kernel == "rbf":
-            wanted = self.sigma
-            sigma = choose(given.X, given.labels, rng) if wanted is None else float(wanted)
-            shift = distance_shift(given.X, sigma)
-        return Kernel(self.kernel, sigma, check_degree(self.degree), float(self.coef0), shift)
+        return settled_kernel(self, few, landmarks.choose_width, rng)
 
     def _check_leaving_out(self) -> None:
         if self.kernel == "precomputed":
@@ -313,12 +298,4 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         return sizes.tolist()
 
     def _not_positive(self, error: NotPositiveSemidefinite) -> ValueError:
-        remedy = {
-            "rbf": "The features are too large for sigma: centre or scale them.",
-            "poly": "Give coef0 >= 0.",
-        }.get(str(self.kernel), "Give a kernel that is, such as X @ X.T or 'rbf'.")
-        return ValueError(
-            f"kernel={self.kernel!r} is not positive semidefinite: its block of "
-            f"classes_[{error.class_index}] has the eigenvalue {error.eigenvalue:.3g}, the "
-            f"largest being {error.largest:.3g}. {remedy}"
-        )
+        return not_positive(self.kernel, error)

@@ -55,8 +55,13 @@ class Given(NamedTuple):
         if count >= len(self.X):
             return self
         places = draw(self.labels, count, rng)
-        each = (array[places] for array in (self.X, self.labels, self.weights))
-        return Given(*each, self.classes, self.indices[places])
+        return Given(
+            self.X[places],
+            self.labels[places],
+            self.weights[places],
+            self.classes,
+            self.indices[places],
+        )
 
 
 class Options(Protocol):
@@ -102,7 +107,8 @@ def learn_from_many(
         warn_user(
             f"incoherence={estimator.incoherence!r} has no effect with landmarks and "
             "decision='collaborative', where atoms are the principal directions of each class: "
-            "give n_landmarks='all' or decision='residual' to learn them with the penalty."
+            "give n_landmarks='all' or decision='residual' to learn them with the penalty.",
+            UserWarning,
         )
     learner = Learner(landmarks, len(given.classes), rng.randint(2**31 - 1))
     chunks = list(batches(given.X, len(landmarks.rows)))
@@ -162,7 +168,6 @@ def _learn_residual(
         rows=rows,
         basis=basis.astype(dtype),
     )
-
 
     def model(so_far: Dictionaries) -> Model:
         return assemble(given.classes, space, given.sizes, so_far)

@@ -53,13 +53,14 @@ def check_common(given: CommonParameters) -> None:
         check_count("n_landmarks", given.n_landmarks, 2)
     elif given.n_landmarks not in (None, "all"):
         raise ValueError(
-            f"n_landmarks={given.n_landmarks!r} is not known: use 'all', a whole number >= 2 or None."
+            f"n_landmarks={given.n_landmarks!r} is not known: use 'all', a whole number >= 2 or "
+            "None."
         )
     weight = given.class_weight
     if not (weight is None or isinstance(weight, dict) or weight == "balanced"):
         raise ValueError(
-            f"class_weight={weight!r} is not known: use 'balanced', None, or a dict that gives each "
-            "class its weight."
+            f"class_weight={weight!r} is not known: use 'balanced', None, or a dict that gives "
+            "each class its weight."
         )
     if isinstance(given.init, str):
         check_choice("init", given.init, INITS, " or a sequence of arrays, one per class")

@@ -27,7 +27,6 @@ from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
 from kerndict.model import Model
 
-
 #: Seconds between two lines about chunks.
 SAY_EVERY = 2.0
 

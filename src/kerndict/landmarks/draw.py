@@ -47,7 +47,9 @@ class Landmarks:
         limit = float(np.sqrt(np.finfo(rows.dtype).eps)) * max(float(np.diagonal(K).max()), 0.0)
         factor, pivots, rank, _ = dpstrf(K, tol=limit, lower=0, overwrite_a=1)
         if rank == 0 or limit == 0:
-            raise ValueError(f"kernel={kernel.name!r} is zero on all landmarks: k(y, y) must be > 0.")
+            raise ValueError(
+                f"kernel={kernel.name!r} is zero on all landmarks: k(y, y) must be > 0."
+            )
         kept = pivots[:rank] - 1
         return cls(kernel, rows[kept], indices[kept], np.triu(factor[:rank, :rank]))
 

@@ -44,9 +44,7 @@ class Sums:
         """Add rows: their kernel with the landmarks, k(y, y), classes and weights."""
         K = K.astype(np.float64, copy=False)
         scaled = K * np.sqrt(weights)[:, None]
-        self.products = dsyrk(
-            1.0, scaled.T, beta=1.0, c=self.products, lower=1, overwrite_c=1
-        )
+        self.products = dsyrk(1.0, scaled.T, beta=1.0, c=self.products, lower=1, overwrite_c=1)
         n_classes = len(self.weight)
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)

@@ -25,8 +25,8 @@ class LandmarkRule(Rule):
     """A fitted rule.
 
     ``shares`` holds the s_j of every class, ``head`` the functions h_c in coordinates of the
-    space, ``ridge`` that of the atoms, ``weight`` is delta, ``held_out`` the strangeness of training samples out of fold,
-    sorted.
+    space, ``ridge`` is that of the atoms, ``weight`` is delta, ``held_out`` the strangeness of
+    training samples out of fold, sorted.
     """
 
     has_probabilities: ClassVar[bool] = True
