@@ -274,10 +274,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             )
             return precomputed, KernelTrainingSet.from_matrix(X, order, sizes, weights)
         kernel = settled_kernel(self, given, choose_width, rng)
-        indices = given.indices[order]
-        space = KernelSpace(
-            n_features=X.shape[1], kernel=kernel, fit_indices=indices, rows=X[order]
-        )
+        kept = {"fit_indices": given.indices[order], "rows": X[order]}
+        space = KernelSpace(n_features=X.shape[1], kernel=kernel, **kept)
         return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes, weights)
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
