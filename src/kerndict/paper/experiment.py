@@ -18,7 +18,7 @@ from kerndict.exceptions import SpanWarning
 from kerndict.paper.environment import environment
 from kerndict.paper.peers import peer
 from kerndict.paper.protocol import DATASETS, FIGURES, PEERS, Row, paper_settings
-from kerndict.paper.sources import load
+from kerndict.paper.sources import load_dataset
 from kerndict.spaces import KernelSpace
 
 
@@ -35,7 +35,7 @@ def warm_up() -> None:
 def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, NDArray] | None]:
     """Run one experiment; return its result and the arrays behind the figures, if any."""
     warm_up()
-    features = load(row.dataset, folder)
+    features = load_dataset(row.dataset, folder)
     train, test = DATASETS[row.dataset].split(features, row.round)
     X, y = features.data, features.target
     if row.method in PEERS:
