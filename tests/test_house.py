@@ -12,7 +12,7 @@ ROOT = Path(kerndict.__file__).parent
 FLOORS = [
     {"__main__"},
     {"cli"},
-    {"paper", "demo"},
+    {"paper"},
     {"display", "persistence"},
     {"tables"},
     {"datasets"},
