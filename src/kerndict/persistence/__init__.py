@@ -89,11 +89,17 @@ def load(path: str | PathLike) -> Any:
     --------
     save : Writes the file, with an example.
     """
+    return load_described(path)[0]
+
+
+def load_described(path: str | PathLike) -> tuple[Any, dict[str, Any]]:
+    """Read a model as :func:`load` does; return it, and what its file says of itself."""
     from kerndict.persistence.container import read
     from kerndict.persistence.models import decode
 
     try:
-        return decode(*read(path))
+        document, arrays = read(path)
+        return decode(document, arrays), document
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from error
     except RecursionError:
