@@ -14,9 +14,8 @@ from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifie
 from kerndict.cli.common import UsageError
 from kerndict.explanation import top_two
 from kerndict.rules.residual import residuals
-from kerndict.tables import ArrayTable, Batch, open_table, split
+from kerndict.tables import Batch, open_table
 from kerndict.tables.batch import as_text
-from kerndict.tables.columns import select_for_model
 
 
 @dataclass(frozen=True)
@@ -95,32 +94,14 @@ class Scorer:
         Labels are those of `label`, or the only column that is no feature.
         """
         with open_table(path) as table:
-            if isinstance(table, ArrayTable):
-                if drop or copied:
-                    raise UsageError("--drop and --id need a table with columns, csv or parquet.")
-                yield [], self._arrays(table, label, needs_labels)
-                return
-            selection = select_for_model(
-                table,
+            if (drop or copied) and not table.has_columns:
+                raise UsageError("--drop and --id need a table with columns, csv or parquet.")
+            _, names, batches = table.model_rows(
                 None if self._names is None else self._names.tolist(),
                 self.classifier.n_features_in_,
                 label=label,
-                guess_label=needs_labels,
+                needs_labels=needs_labels,
                 drop=drop,
                 copied=copied,
             )
-            yield [table.columns[i] for i in selection.copied], table.batches(selection)
-
-    def _arrays(self, table: ArrayTable, label: str | None, needs_labels: bool) -> Iterator[Batch]:
-        """Return all rows, or the labelled rows of the test part where there is a fixed split."""
-        labels = None
-        if needs_labels:
-            X, labels = table.read_labelled(label, part=False)
-        else:
-            X = table.read()
-        if X.shape[1] != self.classifier.n_features_in_:
-            raise ValueError(
-                f"{table.name} has {X.shape[1]} features, the model was trained on "
-                f"{self.classifier.n_features_in_}."
-            )
-        return split(X, labels)
+            yield names, batches

@@ -1,16 +1,70 @@
-"""Which column of a table is what."""
+"""Tables with columns, and which of them is what."""
 
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from reprlib import Repr
+from typing import ClassVar
 
-from kerndict.tables.batch import Selection, Table
+from kerndict.tables.batch import Batch, Rows, Selection, Table
 
 _short = Repr()
 _short.maxlist = 12
 
 
-def find(table: Table, wanted: str) -> int:
+class ColumnTable(Table):
+    """A table with columns.
+
+    The last ``n_index`` columns number or name the rows of a data frame; ``number`` is a number
+    among the columns' names that may show that they are no names, but a row.
+    """
+
+    has_columns: ClassVar[bool] = True
+    columns: list[str]
+    n_index: int = 0
+    number: str | None = None
+
+    @abstractmethod
+    def batches(self, selection: Selection) -> Iterator[Batch]:
+        """Yield all rows, once."""
+
+    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
+        """Return all rows; see :class:`Table`."""
+        if label is None:
+            raise ValueError(f"{self.name}: say by --label where the labels are.")
+        return self._selected(select_for_training(self, label, drop))
+
+    def model_rows(
+        self,
+        names: Sequence[str] | None,
+        n_features: int,
+        *,
+        label: str | None = None,
+        needs_labels: bool = False,
+        drop: Sequence[str] = (),
+        copied: Sequence[str] = (),
+    ) -> Rows:
+        """Return all rows; without `label`, labels are the only other column."""
+        return self._selected(
+            select_for_model(
+                self,
+                names,
+                n_features,
+                label=label,
+                guess_label=needs_labels,
+                drop=drop,
+                copied=copied,
+            )
+        )
+
+    def _selected(self, selection: Selection) -> Rows:
+        features, copied = (
+            [self.columns[i] for i in places] for places in (selection.features, selection.copied)
+        )
+        return Rows(features, copied, self.batches(selection))
+
+
+def find(table: ColumnTable, wanted: str) -> int:
     """Return the place of a column given by its name, or else by its index (-1 is the last)."""
     columns = table.columns
     if wanted in columns:
@@ -21,12 +75,12 @@ def find(table: Table, wanted: str) -> int:
     raise ValueError(f"{table.name} has no column {wanted!r}: it has {_short.repr(columns)}.")
 
 
-def _is_index(table: Table, wanted: str) -> bool:
+def _is_index(table: ColumnTable, wanted: str) -> bool:
     width = len(table.columns) - table.n_index
     return wanted.removeprefix("-").isdecimal() and -width <= int(wanted) < width
 
 
-def _check_header(table: Table, wanted: Iterable[str], names: Sequence[str] = ()) -> None:
+def _check_header(table: ColumnTable, wanted: Iterable[str], names: Sequence[str] = ()) -> None:
     """Check that a table has columns, and that their names are no row of numbers.
 
     They are names where one of them is wanted that is no index, or where all names that a model
@@ -44,7 +98,7 @@ def _check_header(table: Table, wanted: Iterable[str], names: Sequence[str] = ()
         )
 
 
-def _check_single(table: Table, names: Sequence[str]) -> None:
+def _check_single(table: ColumnTable, names: Sequence[str]) -> None:
     """Check that no two columns share one of some names."""
     counts = Counter(table.columns)
     for name in names:
@@ -52,7 +106,7 @@ def _check_single(table: Table, names: Sequence[str]) -> None:
             raise ValueError(f"{table.name} has two columns with the name {name!r}: rename one.")
 
 
-def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Selection:
+def select_for_training(table: ColumnTable, label: str, drop: Sequence[str]) -> Selection:
     """Return the label, and all columns that are neither it nor dropped as features."""
     _check_header(table, [label, *drop])
     target = find(table, label)
@@ -67,7 +121,7 @@ def select_for_training(table: Table, label: str, drop: Sequence[str]) -> Select
 
 
 def select_for_model(
-    table: Table,
+    table: ColumnTable,
     names: Sequence[str] | None,
     n_features: int,
     *,
@@ -111,7 +165,7 @@ def select_for_model(
     return Selection(features, target, others[len(drop) :])
 
 
-def _named(table: Table, names: Sequence[str]) -> list[int]:
+def _named(table: ColumnTable, names: Sequence[str]) -> list[int]:
     places = {column: i for i, column in enumerate(table.columns)}
     missing = [name for name in names if name not in places]
     if missing:
@@ -123,7 +177,7 @@ def _named(table: Table, names: Sequence[str]) -> list[int]:
     return [places[name] for name in names]
 
 
-def _guessed(table: Table, others: list[int]) -> int:
+def _guessed(table: ColumnTable, others: list[int]) -> int:
     if len(others) == 1:
         return others[0]
     found = _short.repr([table.columns[i] for i in others]) if others else "no column"
@@ -132,6 +186,6 @@ def _guessed(table: Table, others: list[int]) -> int:
     )
 
 
-def _rest(table: Table, taken: Sequence[int]) -> list[int]:
+def _rest(table: ColumnTable, taken: Sequence[int]) -> list[int]:
     """Return what may be features: all columns but those taken, and the index."""
     return sorted(set(range(len(table.columns) - table.n_index)) - set(taken))
