@@ -144,8 +144,9 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             if self.decision == "residual":
                 return assemble(classes, space, sizes, learned)
             ridges = RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
-            known = space.energies_known
-            choice = choose_rule(training, settings, ridges, rng, progress.fold, known)
+            choice = choose_rule(
+                training, settings, ridges, rng, progress.fold, space.energies_known
+            )
         except NotPositiveSemidefinite as error:
             raise self._not_positive(error) from None
         except ZeroAtom as error:
@@ -155,7 +156,7 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
             ) from None
         G = training.full_gram(learned.atoms)
         del training  # and with it the kernel matrix
-        rule = collaborative_rule(choice, G, learned.grams, known)
+        rule = collaborative_rule(choice, G, learned.grams, space.energies_known)
         return assemble(classes, space, sizes, learned, rule)
 
     def _settings(self, sizes: NDArray) -> Settings:

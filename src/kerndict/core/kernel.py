@@ -55,7 +55,7 @@ class KernelProblem(Problem):
 
     def _decompose(self, i: int) -> tuple[NDArray, NDArray]:
         """Return w and V, ``K_i = V diag(w) V'``, cut to the numerical rank."""
-        K_i = self._K.own(i)
+        K_i = self._K.own_block(i)
         scale = np.sqrt(np.maximum(np.diagonal(K_i), 0))
         scale[scale <= np.finfo(self.dtype).eps * scale.max()] = 0
         inverse = 1 / np.where(scale > 0, scale, np.inf)
@@ -82,7 +82,7 @@ class KernelProblem(Problem):
         return self._angles
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
-        K_i = self._K.own(i)
+        K_i = self._K.own_block(i)
         atoms, sizes = normalise(atoms)
         squares = np.sum(atoms * (K_i @ atoms), axis=0)
         # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
