@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from kerndict.classifiers.span import warn_if_spanning
@@ -23,6 +23,9 @@ from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
 from kerndict.model import Model
+
+if TYPE_CHECKING:
+    from kerndict.classifiers.base import BaseDictionaryClassifier
 
 
 def _callbacks_exist(_: Any) -> bool:
@@ -96,7 +99,9 @@ class Progress:
     X, y : what `fit` was given
     """
 
-    def __init__(self, model: Any, n_folds: int, X: Any, y: Any) -> None:
+    def __init__(
+        self, model: "BaseDictionaryClassifier", n_folds: int, X: ArrayLike, y: ArrayLike
+    ) -> None:
         self.model, self.data = model, {"X": X, "y": y}
         self.n_iter, self.n_folds = int(model.n_iter), n_folds
         self._folds = 0

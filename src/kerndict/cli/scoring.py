@@ -10,8 +10,8 @@ from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
 import kerndict
-from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.cli.common import UsageError
+from kerndict.cli.parameters import Classifier
 from kerndict.explanation import top_two
 from kerndict.rules.residual import residuals
 from kerndict.tables import Batch, open_table
@@ -44,7 +44,7 @@ class Scorer:
     def __init__(self, path: str, reject: float | None = None) -> None:
         model = kerndict.load(path)
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-        self.classifier: DictionaryClassifier | KernelDictionaryClassifier = steps[-1][1]
+        self.classifier: Classifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
         self.collaborative = self.classifier.model_.rule.has_probabilities

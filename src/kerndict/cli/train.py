@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
 from kerndict.cli.parameters import (
+    Classifier,
     add_parameters,
     given_parameters,
     make_classifier,
@@ -82,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
         for value in values:
             make_classifier(options.linear, {**given, name: value})
 
-    def make(setting: dict[str, Any]) -> Any:
+    def make(setting: dict[str, Any]) -> Classifier | Pipeline:
         classifier = make_classifier(options.linear, {**given, **setting})
         return classifier if options.no_normalize else make_pipeline(Normalizer(), classifier)
 
@@ -174,8 +175,10 @@ def as_labels(labels: list[str]) -> NDArray:
     return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
-def _report(options: argparse.Namespace, model: Any, y: NDArray, seconds: float) -> str:
-    classifier = model if options.no_normalize else model[-1]
+def _report(
+    options: argparse.Namespace, model: Classifier | Pipeline, y: NDArray, seconds: float
+) -> str:
+    classifier = model[-1] if isinstance(model, Pipeline) else model
     known = summary(classifier)
     sizes = np.unique(y, return_counts=True)[1]
     few, many = known["atoms_per_class"]

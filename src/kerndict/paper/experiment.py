@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import normalize
@@ -86,7 +87,7 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
     return result, None
 
 
-def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
+def _kernel_seconds(last: BaseEstimator, X_test: NDArray) -> tuple[float, float]:
     """Time the kernel matrices of fit and predict by computing them once more."""
     if not isinstance(last, KernelDictionaryClassifier):
         return 0.0, 0.0
@@ -110,7 +111,7 @@ def alignment(terms: NDArray) -> float:
     return float(np.mean(terms[apart] / own[apart]))
 
 
-def _chosen(last: Any) -> dict[str, Any]:
+def _chosen(last: BaseEstimator) -> dict[str, Any]:
     if hasattr(last, "best_params_"):
         return dict(last.best_params_)
     return {name: getattr(last, name) for name in ("C_", "gamma_") if hasattr(last, name)}
