@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from kerndict.tables import Selection, open_table
+from kerndict.tables import Selection, Wanted, open_table
 from kerndict.tables.columns import find, select_for_model
 from kerndict.tables.text import TextTable
 
@@ -126,9 +126,9 @@ def test_columns_by_name_before_index():
 
 def test_a_model_with_names_takes_its_columns_wherever_they_are():
     table = TextTable(io.BytesIO(b"c,note,a,kind,b\n"), "data")
-    chosen = select_for_model(table, ["a", "b", "c"], 3, label="kind", copied=["note"])
+    chosen = select_for_model(table, Wanted(["a", "b", "c"], 3, "kind", copied=["note"]))
     assert chosen == Selection([2, 4, 0], 3, [1])
-    guessed = select_for_model(table, ["a", "b", "c"], 3, guess_label=True, drop=["note"])
+    guessed = select_for_model(table, Wanted(["a", "b", "c"], 3, needs_labels=True, drop=["note"]))
     assert guessed == Selection([2, 4, 0], 3, [])
 
 
@@ -148,6 +148,6 @@ def test_every_table_gives_rows_to_learn_from_and_to_ask_about(name, tmp_path):
     np.testing.assert_array_equal(batch.X, X)
     assert batch.labels == kinds
     with open_table(str(path)) as table:
-        (batch,) = table.model_rows(names, 2).batches
+        (batch,) = table.model_rows(Wanted(names, 2)).batches
     np.testing.assert_array_equal(batch.X, X)
     assert batch.labels is None

@@ -14,7 +14,7 @@ from kerndict.cli.common import UsageError
 from kerndict.cli.parameters import Classifier
 from kerndict.explanation import top_two
 from kerndict.rules.residual import residuals
-from kerndict.tables import Batch, open_table
+from kerndict.tables import Batch, Wanted, open_table
 from kerndict.tables.batch import as_text
 
 
@@ -96,12 +96,8 @@ class Scorer:
         with open_table(path) as table:
             if (drop or copied) and not table.has_columns:
                 raise UsageError("--drop and --id need a table with columns, csv or parquet.")
-            _, names, batches = table.model_rows(
-                None if self._names is None else self._names.tolist(),
-                self.classifier.n_features_in_,
-                label=label,
-                needs_labels=needs_labels,
-                drop=drop,
-                copied=copied,
-            )
+            features = None if self._names is None else self._names.tolist()
+            n_features = self.classifier.n_features_in_
+            wanted = Wanted(features, n_features, label, needs_labels, drop, copied)
+            _, names, batches = table.model_rows(wanted)
             yield names, batches

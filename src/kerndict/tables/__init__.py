@@ -10,11 +10,11 @@ from typing import cast
 from kerndict.containers import Container, open_container
 from kerndict.containers.kinds import HEAD, Kind, kind_of
 from kerndict.tables.arrays import ArrayTable
-from kerndict.tables.batch import Batch, Rows, Selection, Table
+from kerndict.tables.batch import Batch, Rows, Selection, Table, Wanted
 from kerndict.tables.parquet import ParquetTable
 from kerndict.tables.text import TextTable
 
-__all__ = ["Batch", "Rows", "Selection", "Table", "open_table"]
+__all__ = ["Batch", "Rows", "Selection", "Table", "Wanted", "open_table"]
 
 _ARRAYS = (Kind.NPZ, Kind.MAT5, Kind.HDF5)
 

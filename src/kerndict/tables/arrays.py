@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kerndict.containers import Container
 from kerndict.datasets.layouts import LAYOUTS, Layout
 from kerndict.datasets.readers import find_layout, read_features
-from kerndict.tables.batch import Batch, Rows, Table, as_text, batch_rows
+from kerndict.tables.batch import Batch, Rows, Table, Wanted, as_text, batch_rows
 
 
 class ArrayTable(Table):
@@ -22,30 +22,22 @@ class ArrayTable(Table):
     def __init__(self, container: Container, name: str) -> None:
         self.name, self._container = name, container
 
-    def training_rows(self, label: str | None, drop: Sequence[str] = ()) -> Rows:
+    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
         """Return the rows at once; ``label`` is the name of an array, None for the layout's."""
         X, labels = self._read_labelled(label, part=True)
         return Rows(None, [], iter([Batch(X, labels, [])]))
 
-    def model_rows(
-        self,
-        names: Sequence[str] | None,
-        n_features: int,
-        *,
-        label: str | None = None,
-        needs_labels: bool = False,
-        drop: Sequence[str] = (),
-        copied: Sequence[str] = (),
-    ) -> Rows:
+    def model_rows(self, wanted: Wanted) -> Rows:
         """Return all rows, or the labelled rows of the test part where there is a fixed split."""
         labels = None
-        if needs_labels or label is not None:
-            X, labels = self._read_labelled(label, part=False)
+        if wanted.needs_labels or wanted.label is not None:
+            X, labels = self._read_labelled(wanted.label, part=False)
         else:
             X, _ = self._read(self._layout(), None, None)
-        if X.shape[1] != n_features:
+        if X.shape[1] != wanted.n_features:
             raise ValueError(
-                f"{self.name} has {X.shape[1]} features, the model was trained on {n_features}."
+                f"{self.name} has {X.shape[1]} features, the model was trained on "
+                f"{wanted.n_features}."
             )
         return Rows(None, [], _split(X, labels))
 

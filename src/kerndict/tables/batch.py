@@ -30,6 +30,27 @@ class Batch:
     copied: list[list[str]]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a model needs of a table.
+
+    Parameters
+    ----------
+    names : the feature names of the model; None for a model that goes by their order
+    n_features : the features of the model
+    label : what holds the labels
+    needs_labels : whether labels are needed, even where `label` is None
+    drop, copied : columns that are neither features nor labels
+    """
+
+    names: Sequence[str] | None
+    n_features: int
+    label: str | None = None
+    needs_labels: bool = False
+    drop: Sequence[str] = ()
+    copied: Sequence[str] = ()
+
+
 class Rows(NamedTuple):
     """What is read of a table: features by name, where they have names, copied columns, rows."""
 
@@ -55,26 +76,8 @@ class Table(ABC):
         """
 
     @abstractmethod
-    def model_rows(
-        self,
-        names: Sequence[str] | None,
-        n_features: int,
-        *,
-        label: str | None = None,
-        needs_labels: bool = False,
-        drop: Sequence[str] = (),
-        copied: Sequence[str] = (),
-    ) -> Rows:
-        """Return the rows to ask a model about; the labelled ones may be those of a test part.
-
-        Parameters
-        ----------
-        names : the feature names of the model; None for a model that goes by their order
-        n_features : the features of the model
-        label : what holds the labels
-        needs_labels : whether labels are needed, even without `label`
-        drop, copied : columns that are neither features nor labels
-        """
+    def model_rows(self, wanted: Wanted) -> Rows:
+        """Return the rows to ask a model about; labelled ones may be those of a test part."""
 
 
 def batch_rows(width: int) -> int:

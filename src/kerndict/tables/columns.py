@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reprlib import Repr
 from typing import ClassVar
 
-from kerndict.tables.batch import Batch, Rows, Selection, Table
+from kerndict.tables.batch import Batch, Rows, Selection, Table, Wanted
 
 _short = Repr()
 _short.maxlist = 12
@@ -34,28 +34,9 @@ class ColumnTable(Table):
             raise ValueError(f"{self.name}: say by --label where the labels are.")
         return self._selected(select_for_training(self, label, drop))
 
-    def model_rows(
-        self,
-        names: Sequence[str] | None,
-        n_features: int,
-        *,
-        label: str | None = None,
-        needs_labels: bool = False,
-        drop: Sequence[str] = (),
-        copied: Sequence[str] = (),
-    ) -> Rows:
-        """Return all rows; without `label`, labels are the only other column."""
-        return self._selected(
-            select_for_model(
-                self,
-                names,
-                n_features,
-                label=label,
-                guess_label=needs_labels,
-                drop=drop,
-                copied=copied,
-            )
-        )
+    def model_rows(self, wanted: Wanted) -> Rows:
+        """Return all rows; where labels are not named, they are the only other column."""
+        return self._selected(select_for_model(self, wanted))
 
     def _selected(self, selection: Selection) -> Rows:
         features, copied = (
@@ -120,39 +101,22 @@ def select_for_training(table: ColumnTable, label: str, drop: Sequence[str]) -> 
     return Selection(features, target)
 
 
-def select_for_model(
-    table: ColumnTable,
-    names: Sequence[str] | None,
-    n_features: int,
-    *,
-    label: str | None = None,
-    guess_label: bool = False,
-    drop: Sequence[str] = (),
-    copied: Sequence[str] = (),
-) -> Selection:
-    """Return the columns that a model was trained on.
-
-    Parameters
-    ----------
-    table : the table
-    names : the feature names of the model; None for a model that goes by their order
-    n_features : the features of the model
-    label : the column of labels
-    guess_label : whether labels are needed; without `label`, they are the only other column
-    drop, copied : columns that are neither features nor labels
-    """
-    _check_header(table, [*([] if label is None else [label]), *drop, *copied], names or ())
+def select_for_model(table: ColumnTable, wanted: Wanted) -> Selection:
+    """Return the columns that a model was trained on."""
+    names, label, drop = wanted.names, wanted.label, wanted.drop
+    beside = [*drop, *wanted.copied]
+    _check_header(table, beside if label is None else [label, *beside], names or ())
     target = None if label is None else find(table, label)
-    others = [find(table, name) for name in (*drop, *copied)]
+    others = [find(table, name) for name in beside]
     taken = others if target is None else [*others, target]
     if names is None:
         features = _rest(table, taken)
-        if guess_label and target is None:
+        if wanted.needs_labels and target is None:
             raise ValueError("the model has no feature names: say by --label where the labels are.")
-        if len(features) != n_features:
+        if len(features) != wanted.n_features:
             raise ValueError(
                 f"{table.name} has {len(features)} feature columns, the model was trained on "
-                f"{n_features} without names: leave out the others by --drop."
+                f"{wanted.n_features} without names: leave out the others by --drop."
             )
     else:
         features = _named(table, names)
@@ -160,7 +124,7 @@ def select_for_model(
         if dropped:
             name = table.columns[min(dropped)]
             raise ValueError(f"--drop {name}: the model was trained on that column, and needs it.")
-        if guess_label and target is None:
+        if wanted.needs_labels and target is None:
             target = _guessed(table, _rest(table, [*features, *others]))
     return Selection(features, target, others[len(drop) :])
 
