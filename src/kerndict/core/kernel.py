@@ -159,7 +159,9 @@ class KernelProblem(Problem):
 
     def coherence(self) -> float:
         if self._angles is None:
-            return self._K.coherence([self.dictionary(i) for i in range(len(self.atoms))])
+            # |A_l'K_li A_i|_F depends on A A' alone.
+            duals = (self.dictionary(i) for i in range(len(self.atoms)))
+            return self._K.coherence([_factor(A).T for A in duals])
         # sum_i sum_{l < i} |D_l'D_i|^2, each pair once
         total = 0.0
         for i, D in enumerate(self.atoms):
