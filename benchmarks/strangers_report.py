@@ -6,14 +6,13 @@ Only what stands between the two marks in the page, and images/strangers.png bes
 written anew.
 """
 
-import json
 import sys
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from accuracy_report import BEGIN, END
-from accuracy_tables import table
+from accuracy_tables import Results, table
 
 from kerndict.display.common import RUNNER_UP, WINNER
 
@@ -49,14 +48,8 @@ PARTS = {
 }
 
 
-class Results:
+class Areas(Results):
     """Cells by set and method."""
-
-    def __init__(self, path):
-        self.head = json.loads(Path(path).read_text())
-        self.cells = {}
-        for cell in self.head.pop("cells"):
-            self.cells.setdefault((cell["set"], cell["method"]), []).append(cell)
 
     def areas(self, name, method):
         """Return the areas of a peer, or of a part of ours, in all halves."""
@@ -142,7 +135,7 @@ def draw(results, path):
 
 def write_page(result, page):
     """Write the measured part of the page and its figure."""
-    results = Results(result)
+    results = Areas(result)
     full = [name for name in SETS if name in PEERED or results.ours(name)]
     image = Path(page).parent / "images" / "strangers.png"
     draw(results, image)

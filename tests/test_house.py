@@ -1,6 +1,7 @@
 """The house: imports point downward, and no room reads another's private names."""
 
 import ast
+import statistics
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ ROOT = Path(kerndict.__file__).parent
 FLOORS = [
     {"__main__"},
     {"cli"},
-    {"paper", "demo"},
+    {"paper"},
     {"display", "persistence"},
     {"tables"},
     {"datasets"},
@@ -113,18 +114,39 @@ def is_private(name):
 @pytest.mark.parametrize("room", sorted(LEVEL))
 def test_no_room_reads_private_names_of_another(room):
     paths = [path for path in MODULES if room_of(path) == room]
-    own = defined_privates(paths) | FOREIGN
+    of_room = defined_privates(paths) | FOREIGN
     for path in paths:
-        tree = parsed(path)
+        tree, of_file = parsed(path), defined_privates([path]) | FOREIGN
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and is_private(node.attr):
-                assert node.attr in own, f"{path.name}, line {node.lineno}: {node.attr}"
+                inherited = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+                names = of_room if inherited else of_file
+                assert node.attr in names, f"{path.name}, line {node.lineno}: {node.attr}"
         for other, line, names in imported_rooms(tree):
             if other != room:
                 private = [name for name in names if is_private(name)]
                 assert not private, f"{path.name}, line {line}: {private} of {other}"
 
 
+def test_the_drawing_matches_the_tree():
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawing = next(block for block in text.split("```") if block.startswith("\ncli/"))
+    lines = drawing.strip().splitlines()
+    drawn = {
+        name.rstrip("/").removesuffix(".py"): row
+        for row, line in enumerate(lines)
+        for name in line[:31].split()
+    }
+    assert {room for room in LEVEL if not room.startswith("_")} <= set(drawn)
+    assert set(drawn) - {"..."} <= set(LEVEL)
+    for path in MODULES:
+        room = room_of(path)
+        for other, line, _ in imported_rooms(parsed(path)):
+            if room in drawn and other in drawn:
+                assert drawn[other] >= drawn[room], f"line {line}: {room} is drawn below {other}"
+
+
 def test_files_stay_small():
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {str(path): count for path, count in lines.items() if count > 300} == {}
+    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {str(path): size for path, size in sizes.items() if size > 300} == {}
+    assert 80 <= statistics.median(sizes.values()) <= 120

@@ -27,6 +27,11 @@ def test_named_kernels_are_their_formulas(name, dtype):
     assert kernel.diagonal(x).dtype == dtype
 
 
+def test_a_precomputed_kernel_has_no_matrix_to_compute():
+    with pytest.raises(ValueError, match=r"kernel='precomputed' has no matrix"):
+        Kernel("precomputed").matrix(X, Z)
+
+
 def test_a_callable_is_called_and_copied():
     kept = EXPECTED["rbf"](X, X)
     K = Kernel(lambda A, B: kept).matrix(X, X)

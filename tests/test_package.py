@@ -16,6 +16,11 @@ def test_import_brings_nothing_heavy():
         run_python(f"import sys; from kerndict import DictionaryClassifier, load; {shown}")
     )
     assert "numba" in modules
+    paper = "print([name for name in sys.modules if name.startswith('kerndict.paper')])"
+    assert (
+        run_python(f"import sys; from kerndict import KernelDictionaryClassifier; {paper}")
+        == "[]\n"
+    )
     assert not {"matplotlib", "torch", "rich", "pooch", "safetensors"} & set(modules)
 
 

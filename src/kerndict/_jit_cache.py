@@ -19,7 +19,6 @@ import os
 import pickle
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -33,6 +32,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from kerndict._files import written_whole
+from kerndict._warn import warn_user
 
 _PACKAGE = Path(__file__).parent
 _DIGEST = hashlib.sha256().digest_size
@@ -66,7 +66,10 @@ class CodeCache(NullCache):
             try:
                 return _rebuild(content[_DIGEST:], signature, target)
             except Exception as error:
-                _warn(f"{folder / name}, compiled code, is damaged and made anew: {error!r}.")
+                warn_user(
+                    f"{folder / name}, compiled code, is damaged and made anew: {error!r}.",
+                    RuntimeWarning,
+                )
         return None
 
     def save_overload(self, signature: Any, result: CompileResult) -> None:
@@ -143,11 +146,8 @@ def _rebuild(content: bytes, signature: Any, target: Any) -> CompileResult:
 
 @cache
 def _warn_once(reason: str) -> None:
-    _warn(
+    warn_user(
         "The compiled code of kerndict is not kept on disk, so that every process compiles anew, "
-        f"some ten seconds: {reason}. Set NUMBA_CACHE_DIR to a folder that can be written to."
+        f"some ten seconds: {reason}. Set NUMBA_CACHE_DIR to a folder that can be written to.",
+        RuntimeWarning,
     )
-
-
-def _warn(words: str) -> None:
-    warnings.warn(words, RuntimeWarning, stacklevel=2)

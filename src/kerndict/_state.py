@@ -83,7 +83,7 @@ def stored_fields(kind: type, inside: str = "") -> list[Field]:
     return found
 
 
-def pack(model: Any, fields: Sequence[Field]) -> dict[str, NDArray]:
+def pack(model: object, fields: Sequence[Field]) -> dict[str, NDArray]:
     """Return the arrays of a fitted model; optional attributes that are None are left out."""
     arrays = {}
     for field in fields:

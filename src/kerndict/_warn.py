@@ -5,11 +5,11 @@ import warnings
 from types import FrameType
 
 #: Packages whose lines are not the user's: this one, and what may stand between.
-_PASSED_OVER = ("kerndict", "sklearn", "joblib")
+_PASSED_OVER = ("kerndict", "sklearn", "joblib", "numba")
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn about the nearest line that is outside this package and scikit-learn."""
+    """Warn about the nearest line that is outside this package and those it stands on."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
     while frame is not None and _is_passed_over(frame):

@@ -89,10 +89,10 @@ class Model:
         rule = ResidualRule(self.grams, self.sparsity)
 
         def part(rows: slice) -> NDArray:
-            known = self.space.energies(X[rows]) if energies is None else energies[rows]
-            assert known is not None
+            theirs = self.space.energies(X[rows]) if energies is None else energies[rows]
+            assert theirs is not None
             explained = rule.explained(self.space.correlations(X[rows], self.atoms))
-            return residuals(explained, known)
+            return residuals(explained, theirs)
 
         return np.concatenate(self._map(part, len(X), n_jobs, pursues=True))
 
@@ -106,8 +106,8 @@ class Model:
         listed = min(n_samples, int(self.class_sizes.max()))
 
         def part(rows: slice) -> tuple[NDArray, ...]:
-            known = None if energies is None else energies[rows]
-            return explained_rows(self, X[rows], known, listed)
+            theirs = None if energies is None else energies[rows]
+            return explained_rows(self, X[rows], theirs, listed)
 
         parts = self._map(part, len(X), n_jobs)
         return join_rows(self.classes, parts, self.rule.has_probabilities)

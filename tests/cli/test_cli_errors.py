@@ -11,7 +11,7 @@ import pytest
 from flowers import FEATURES, SMALL, call, table, write
 
 import kerndict
-from kerndict.cli import train
+from kerndict.cli import inspect, train
 
 ROWS = table()
 GOOD = ["--label", "species"]
@@ -343,7 +343,7 @@ def test_what_nobody_thought_of(flowers, monkeypatch, capsys):
     def load(_):
         raise KeyError("oops")
 
-    monkeypatch.setattr(kerndict, "load", load)
+    monkeypatch.setattr(inspect, "load_described", load)
     fails(capsys, 1, "internal error, KeyError: 'oops'; --debug shows where", "inspect", "m")
     with pytest.raises(KeyError):
         call("inspect", "m", "--debug")

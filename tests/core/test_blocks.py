@@ -41,8 +41,8 @@ def test_parts_are_those_of_the_dense_matrix(case, dtype):
     assert K.dtype == dtype
     np.testing.assert_array_equal(K.diagonal(), np.diagonal(kept))
     for i, (a, b) in enumerate(pairwise(starts)):
-        assert K.own(i).dtype == np.float64
-        np.testing.assert_array_equal(K.own(i), kept[a:b, a:b])
+        assert K.own_block(i).dtype == np.float64
+        np.testing.assert_array_equal(K.own_block(i), kept[a:b, a:b])
 
 
 def test_gram_matrix_and_coherence(case, dtype):

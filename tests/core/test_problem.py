@@ -40,6 +40,19 @@ def test_whitened_coordinates_keep_the_kernel(K):
         assert len(R) == problem.rank(i) == np.linalg.matrix_rank(row[i])
 
 
+def test_the_kernel_matrix_is_left_as_it_is(K):
+    matrix = kernel_matrix_of(K, SIZES)
+    for _ in range(2):
+        problem = KernelProblem(matrix)
+        for i, size in enumerate(SIZES):
+            problem.start(i, np.eye(size)[:, :3])
+            problem.accept(i, problem.atoms[i])
+        assert problem.coherence() > 0
+        assert problem.mean_penalty(1) > 0
+        identity = [np.eye(size) for size in SIZES]
+        np.testing.assert_array_equal(matrix.gram(identity), np.tril(K) + np.tril(K, -1).T)
+
+
 def test_whitened_penalty_and_coherence_are_those_of_the_kernel(K):
     problem = kernel_problem(K, SIZES)
     parts = blocks(K, SIZES)

@@ -155,10 +155,10 @@ def test_an_interrupt_ends_quietly_and_keeps_what_is_finished(tmp_path):
 
 def test_other_data_in_the_same_folder_is_refused(tmp_path, monkeypatch, capsys):
     arguments = ["reproduce", "--out", str(tmp_path), "--tables", "IV", "--rounds", "1"]
-    digits = sources.load("digits", None)
+    digits = sources.load_dataset("digits", None)
     changed = Bunch(data=digits.data + 1, target=digits.target, train=None)
     with Store(tmp_path) as store:
-        store.fact("data digits", sources.fingerprint(changed))
+        store.keep_fact("data digits", sources.fingerprint(changed))
     assert cli.main(arguments) == 1
     assert "holds results of other digits features" in capsys.readouterr().err
 
@@ -169,7 +169,7 @@ def test_data_comes_from_a_folder(tmp_path, capsys):
     y = np.repeat([0, 1, 2], 40)
     X = centres[y] + rng.standard_normal((120, 60))
     np.savez(tmp_path / "arface.npz", X=X.astype(np.float32), y=y)
-    assert sources.load("ar", tmp_path).data.dtype == np.float64  # as the paper computes
+    assert sources.load_dataset("ar", tmp_path).data.dtype == np.float64  # as the paper computes
     out = tmp_path / "out"
     arguments = ["--data", str(tmp_path), "--dataset", "ar", "--out", str(out), "--rounds", "1"]
     assert cli.main(["reproduce", *arguments, "--tables", "I", "III", "--quiet"]) == 0
@@ -217,7 +217,10 @@ def test_rows_are_kept_once_with_their_arrays(tmp_path):
         store.add(row, RESULT, None)
         assert list(store.results()) == [row]
         assert store.arrays("digits")["a"].sum() == 3
-        assert store.fact("name", "first") == store.fact("name", "second") == "first"
+        assert store.fact("name") is None
+        for value in ("first", "second"):
+            store.keep_fact("name", value)
+        assert store.fact("name") == "first"
 
 
 def test_a_kill_between_a_row_and_its_line_loses_nothing(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from kerndict.tables import Selection, open_table
+from kerndict.tables import Selection, Wanted, open_table
 from kerndict.tables.columns import find, select_for_model
 from kerndict.tables.text import TextTable
 
@@ -126,7 +126,28 @@ def test_columns_by_name_before_index():
 
 def test_a_model_with_names_takes_its_columns_wherever_they_are():
     table = TextTable(io.BytesIO(b"c,note,a,kind,b\n"), "data")
-    chosen = select_for_model(table, ["a", "b", "c"], 3, label="kind", copied=["note"])
+    chosen = select_for_model(table, Wanted(["a", "b", "c"], 3, "kind", copied=["note"]))
     assert chosen == Selection([2, 4, 0], 3, [1])
-    guessed = select_for_model(table, ["a", "b", "c"], 3, guess_label=True, drop=["note"])
+    guessed = select_for_model(table, Wanted(["a", "b", "c"], 3, needs_labels=True, drop=["note"]))
     assert guessed == Selection([2, 4, 0], 3, [])
+
+
+@pytest.mark.parametrize("name", ["flowers.csv", "flowers.npz"])
+def test_every_table_gives_rows_to_learn_from_and_to_ask_about(name, tmp_path):
+    X, kinds = np.arange(8.0).reshape(4, 2), ["p", "p", "q", "q"]
+    path = tmp_path / name
+    if name.endswith("npz"):
+        np.savez(path, X=X, y=kinds)
+    else:
+        rows = (f"{a},{b},{kind}" for (a, b), kind in zip(X.tolist(), kinds, strict=True))
+        path.write_text("\n".join(["a,b,y", *rows]))
+    with open_table(str(path)) as table:
+        names, _, batches = table.training_rows("y" if table.has_columns else None, [])
+        (batch,) = batches
+    assert names == (["a", "b"] if table.has_columns else None)
+    np.testing.assert_array_equal(batch.X, X)
+    assert batch.labels == kinds
+    with open_table(str(path)) as table:
+        (batch,) = table.model_rows(Wanted(names, 2)).batches
+    np.testing.assert_array_equal(batch.X, X)
+    assert batch.labels is None

@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from kerndict.classifiers.span import warn_if_spanning
@@ -26,6 +26,9 @@ from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
 from kerndict.model import Model
+
+if TYPE_CHECKING:
+    from kerndict.classifiers.base import BaseDictionaryClassifier
 
 #: Seconds between two lines about chunks.
 SAY_EVERY = 2.0
@@ -101,7 +104,7 @@ class Progress:
     X, y : what `fit` was given
     """
 
-    def __init__(self, model: Any, X: Any, y: Any) -> None:
+    def __init__(self, model: "BaseDictionaryClassifier", X: ArrayLike, y: ArrayLike) -> None:
         self.model, self.data = model, {"X": X, "y": y}
         self.n_iter, self.n_folds = int(model.n_iter), 0
         self._folds = 0

@@ -2,18 +2,21 @@
 
 from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from kerndict.classifiers.prediction import DictionaryPredictor
 
-def objective(model: Any) -> NDArray:
+
+def objective(model: "DictionaryPredictor") -> NDArray:
     """Return Eq. (3) or (7) after each pass: reconstruction + γ·coherence."""
     return model.reconstruction_ + model.incoherence_ * model.coherence_
 
 
-def summary(model: Any) -> dict[str, Any]:
+def summary(model: "DictionaryPredictor") -> dict[str, Any]:
     """Return what there is to know about a fitted classifier at a glance.
 
     Parameters
@@ -40,7 +43,7 @@ def summary(model: Any) -> dict[str, Any]:
     >>> facts["classes"], facts["atoms"], facts["nonzeros"]
     (3, 15, (2, 2))
     """
-    kernel = getattr(model, "kernel", None)
+    kernel = model.get_params(deep=False).get("kernel")
     last: dict[str, float | None] = {"reconstruction": None, "coherence": None, "objective": None}
     if model.n_iter_:
         terms = (model.reconstruction_, model.coherence_, objective(model))
@@ -60,7 +63,7 @@ def summary(model: Any) -> dict[str, Any]:
     }
 
 
-def array_bytes(model: Any) -> int:
+def array_bytes(model: "DictionaryPredictor") -> int:
     """Return the bytes of all arrays of a model, each counted once."""
     found: dict[int, int] = {}
     _collect(list(vars(model).values()), found)
@@ -87,7 +90,7 @@ def human_bytes(count: float) -> str:
     return f"{count / 1000**power:.{min(power, 1)}f} {('B', 'kB', 'MB', 'GB')[power]}"
 
 
-def caption(model: Any) -> str:
+def caption(model: "DictionaryPredictor") -> str:
     """Return a fitted model in one line."""
     facts = summary(model)
     parts = [
@@ -100,7 +103,7 @@ def caption(model: Any) -> str:
     return " · ".join(parts)
 
 
-def visual_block(model: Any) -> SimpleNamespace:
+def visual_block(model: "DictionaryPredictor") -> SimpleNamespace:
     """Return how scikit-learn's HTML representation draws a model, fitted or not.
 
     It asks estimators for it by ``_sk_visual_block_``, alone and within pipelines; what
@@ -111,7 +114,7 @@ def visual_block(model: Any) -> SimpleNamespace:
         estimators=model,
         names=type(model).__name__,
         name_details=str(model),
-        name_caption=caption(model) if hasattr(model, "model_") else None,
+        name_caption=caption(model) if "model_" in vars(model) else None,
         doc_link_label=None,
         dash_wrapped=True,
     )

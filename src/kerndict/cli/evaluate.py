@@ -2,9 +2,9 @@
 
 import argparse
 import json
-import warnings
 from typing import Any
 
+from kerndict._warn import warn_user
 from kerndict.cli.common import DATA_HELP, add_command, add_drop, add_reject, facts, grid
 from kerndict.cli.scoring import Scorer
 from kerndict.cli.tally import Tally
@@ -50,10 +50,10 @@ def _run(options: argparse.Namespace) -> int:
             tally.add(batch.labels, scorer.decide(batch.X))
     result = tally.result()
     if not result["rows"]:
-        warnings.warn(
+        warn_user(
             f"no label is a class of the model: found {_few(result['unseen']['classes'])}, the "
             f"model has {_few(scorer.classes)}. Does --label name the right column?",
-            stacklevel=2,
+            UserWarning,
         )
     print(json.dumps(result, indent=2) if options.json else _report(result))
     return 0

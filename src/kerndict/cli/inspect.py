@@ -7,11 +7,11 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-import kerndict
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
+from kerndict.persistence import load_described
 from kerndict.tables.batch import as_text
 
 _SHOWN = 12
@@ -43,10 +43,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def describe(path: str) -> dict[str, Any]:
     """Return what a model file holds as plain values."""
-    from kerndict.persistence.container import read
-
-    model = kerndict.load(path)
-    document, _ = read(path)
+    model, document = load_described(path)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     names = getattr(steps[0], "feature_names_in_", None)
     settled = ("sigma_", "ridge_", "incoherence_")

@@ -16,6 +16,8 @@ from kerndict.classifiers.parameters import (
 )
 from kerndict.cli.common import UsageError, whole_number
 
+Classifier = DictionaryClassifier | KernelDictionaryClassifier
+
 
 def number(text: str) -> int | float:
     """Return a number, whole if it is written so."""
@@ -59,7 +61,7 @@ PARAMETERS = {
     "n_nonzero_coefs": Parameter("atoms per code, at most", number_or_auto),
     "incoherence": Parameter("weight of the penalty on atoms like those of other classes", number),
     "incoherence_scale": Parameter(
-        "whether 1 is the pull of an atom's own samples, or the paper's γ",
+        "relative (1 weighs as much as an atom's own samples do), or the paper's γ",
         choices=INCOHERENCE_SCALES,
     ),
     "atom_update": Parameter("closed form, or the paper's step", choices=ATOM_UPDATES),
@@ -115,9 +117,7 @@ def given_parameters(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name in PARAMETERS}
 
 
-def make_classifier(
-    linear: bool, parameters: dict[str, Any]
-) -> DictionaryClassifier | KernelDictionaryClassifier:
+def make_classifier(linear: bool, parameters: dict[str, Any]) -> Classifier:
     """Return an unfitted classifier; values that it refuses are usage errors."""
     kind = DictionaryClassifier if linear else KernelDictionaryClassifier
     unknown = set(parameters) - set(inspect.signature(kind).parameters)

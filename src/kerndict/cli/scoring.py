@@ -10,13 +10,12 @@ from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
 import kerndict
-from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.cli.common import UsageError
+from kerndict.cli.parameters import Classifier
 from kerndict.explanation import top_two
 from kerndict.rules.residual import residuals
-from kerndict.tables import ArrayTable, Batch, open_table, split
+from kerndict.tables import Batch, Wanted, open_table
 from kerndict.tables.batch import as_text
-from kerndict.tables.columns import select_for_model
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Scorer:
     def __init__(self, path: str, reject: float | None = None) -> None:
         model = kerndict.load(path)
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
-        self.classifier: DictionaryClassifier | KernelDictionaryClassifier = steps[-1][1]
+        self.classifier: Classifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
         self.collaborative = self.classifier.model_.rule.has_probabilities
@@ -95,32 +94,10 @@ class Scorer:
         Labels are those of `label`, or the only column that is no feature.
         """
         with open_table(path) as table:
-            if isinstance(table, ArrayTable):
-                if drop or copied:
-                    raise UsageError("--drop and --id need a table with columns, csv or parquet.")
-                yield [], self._arrays(table, label, needs_labels)
-                return
-            selection = select_for_model(
-                table,
-                None if self._names is None else self._names.tolist(),
-                self.classifier.n_features_in_,
-                label=label,
-                guess_label=needs_labels,
-                drop=drop,
-                copied=copied,
-            )
-            yield [table.columns[i] for i in selection.copied], table.batches(selection)
-
-    def _arrays(self, table: ArrayTable, label: str | None, needs_labels: bool) -> Iterator[Batch]:
-        """Return all rows, or the labelled rows of the test part where there is a fixed split."""
-        labels = None
-        if needs_labels:
-            X, labels = table.read_labelled(label, part=False)
-        else:
-            X = table.read()
-        if X.shape[1] != self.classifier.n_features_in_:
-            raise ValueError(
-                f"{table.name} has {X.shape[1]} features, the model was trained on "
-                f"{self.classifier.n_features_in_}."
-            )
-        return split(X, labels)
+            if (drop or copied) and not table.has_columns:
+                raise UsageError("--drop and --id need a table with columns, csv or parquet.")
+            features = None if self._names is None else self._names.tolist()
+            n_features = self.classifier.n_features_in_
+            wanted = Wanted(features, n_features, label, needs_labels, drop, copied)
+            _, names, batches = table.model_rows(wanted)
+            yield names, batches

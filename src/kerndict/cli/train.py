@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
 from kerndict.cli.parameters import (
+    Classifier,
     add_parameters,
     given_parameters,
     make_classifier,
@@ -24,8 +25,7 @@ from kerndict.cli.parameters import (
 )
 from kerndict.cli.search import GRID, search
 from kerndict.persistence import save_named
-from kerndict.tables import ArrayTable, Table, open_table
-from kerndict.tables.columns import select_for_training
+from kerndict.tables import open_table
 
 #: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
         for value in values:
             make_classifier(options.linear, {**given, name: value})
 
-    def make(setting: dict[str, Any]) -> Any:
+    def make(setting: dict[str, Any]) -> Classifier | Pipeline:
         classifier = make_classifier(options.linear, {**given, **setting})
         return classifier if options.no_normalize else make_pipeline(Normalizer(), classifier)
 
@@ -147,28 +147,20 @@ def _remedy(options: argparse.Namespace, X: NDArray) -> str:
 def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | None]:
     """Return rows, labels and the names of the features, if they have any."""
     with open_table(options.data) as table:
-        if not isinstance(table, ArrayTable):
-            return _read_columns(table, options)
-        if options.drop:
+        if table.has_columns and options.label is None:
+            raise UsageError("--label is needed: the column of labels, by name or index.")
+        if options.drop and not table.has_columns:
             raise UsageError("--drop needs a table with columns, csv or parquet.")
-        X, labels = table.read_labelled(options.label, part=True)
-        return X, as_labels(labels), None
-
-
-def _read_columns(
-    table: Table, options: argparse.Namespace
-) -> tuple[NDArray, NDArray, list[str] | None]:
-    if options.label is None:
-        raise UsageError("--label is needed: the column of labels, by name or index.")
-    selection = select_for_training(table, options.label, options.drop)
-    parts: list[NDArray] = []
-    labels: list[str] = []
-    for batch in table.batches(selection):
-        parts.append(batch.X)
-        labels += batch.labels or []
+        features, _, batches = table.training_rows(options.label, options.drop)
+        parts: list[NDArray] = []
+        labels: list[str] = []
+        for batch in batches:
+            parts.append(batch.X)
+            labels += batch.labels or []
     if not parts:
         raise ValueError(f"{table.name} has no rows.")
-    return np.concatenate(parts), as_labels(labels), [table.columns[i] for i in selection.features]
+    X = parts[0] if len(parts) == 1 else np.concatenate(parts)  # no second copy of all rows
+    return X, as_labels(labels), features
 
 
 def as_labels(labels: list[str]) -> NDArray:
@@ -183,8 +175,10 @@ def as_labels(labels: list[str]) -> NDArray:
     return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
-def _report(options: argparse.Namespace, model: Any, y: NDArray, seconds: float) -> str:
-    classifier = model if options.no_normalize else model[-1]
+def _report(
+    options: argparse.Namespace, model: Classifier | Pipeline, y: NDArray, seconds: float
+) -> str:
+    classifier = model[-1] if isinstance(model, Pipeline) else model
     known = summary(classifier)
     sizes = np.unique(y, return_counts=True)[1]
     few, many = known["atoms_per_class"]

@@ -60,7 +60,7 @@ class KernelMatrix:
             panel *= roots[starts[i] :, None].astype(self.dtype)
             panel *= roots[starts[i] : starts[i + 1]].astype(self.dtype)
 
-    def own(self, i: int) -> NDArray:
+    def own_block(self, i: int) -> NDArray:
         """Return the block of class i in double precision, a copy."""
         block = self._triangle.block(i, i)
         if not self._whole:
@@ -83,7 +83,7 @@ class KernelMatrix:
             G[starts[i + 1] :, columns] = below
             G[columns, starts[i + 1] :] = below.T
             own = A[i].astype(np.float64, copy=False)
-            G[columns, columns] = own.T @ self.own(i) @ own
+            G[columns, columns] = own.T @ self.own_block(i) @ own
         return G
 
     def coherence(self, A: Sequence[NDArray]) -> float:

@@ -55,7 +55,7 @@ class KernelProblem(Problem):
 
     def _decompose(self, i: int) -> tuple[NDArray, NDArray]:
         """Return w and V, ``K_i = V diag(w) V'``, cut to the numerical rank."""
-        K_i = self._K.own(i)
+        K_i = self._K.own_block(i)
         scale = np.sqrt(np.maximum(np.diagonal(K_i), 0))
         scale[scale <= np.finfo(self.dtype).eps * scale.max()] = 0
         inverse = 1 / np.where(scale > 0, scale, np.inf)
@@ -82,7 +82,7 @@ class KernelProblem(Problem):
         return self._angles
 
     def start(self, i: int, atoms: NDArray) -> NDArray:
-        K_i = self._K.own(i)
+        K_i = self._K.own_block(i)
         atoms, sizes = normalise(atoms)
         squares = np.sum(atoms * (K_i @ atoms), axis=0)
         # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
@@ -159,7 +159,9 @@ class KernelProblem(Problem):
 
     def coherence(self) -> float:
         if self._angles is None:
-            return self._K.coherence([self.dictionary(i) for i in range(len(self.atoms))])
+            # |A_l'K_li A_i|_F depends on A A' alone.
+            duals = (self.dictionary(i) for i in range(len(self.atoms)))
+            return self._K.coherence([_factor(A).T for A in duals])
         # sum_i sum_{l < i} |D_l'D_i|^2, each pair once
         total = 0.0
         for i, D in enumerate(self.atoms):

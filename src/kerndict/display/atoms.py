@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from kerndict._validation import check_count
 from kerndict.display.common import (
@@ -97,7 +98,7 @@ class AtomsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         image_shape: tuple[int, ...],
         classes: ArrayLike | None = None,

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from kerndict.coherence import mean_coherence, squared_correlations
@@ -49,7 +50,7 @@ class CoherenceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         K: ArrayLike | None = None,
         ax: Any = None,

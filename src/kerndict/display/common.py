@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +18,7 @@ _LABEL = 18  # characters of a label that are drawn, at most
 _TICKS = 20  # labels along an axis, at most
 
 
-def check_matplotlib(caller: Any) -> None:
+def check_matplotlib(caller: object) -> None:
     """Say what to install when matplotlib is missing; ``caller`` is a Display or its class."""
     try:
         import matplotlib  # noqa: F401
@@ -27,7 +28,7 @@ def check_matplotlib(caller: Any) -> None:
 
 
 def figure_and_axes(
-    display: Any, ax: Any, size: tuple[float, float], *, square: bool = False
+    display: object, ax: Any, size: tuple[float, float], *, square: bool = False
 ) -> tuple[Any, Any]:
     """Return the figure and the axes to draw on, new ones unless given.
 
@@ -43,7 +44,9 @@ def figure_and_axes(
     return figure, ax
 
 
-def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
+def unwrap(
+    estimator: BaseEstimator,
+) -> tuple[DictionaryPredictor, Callable[[ArrayLike], Any]]:
     """Return the classifier within pipelines and searches, and what is done to X before it."""
     steps: list[Any] = []
     while not isinstance(estimator, DictionaryPredictor):
@@ -61,7 +64,7 @@ def unwrap(estimator: Any) -> tuple[Any, Callable[[Any], Any]]:
             )
     check_is_fitted(estimator)
 
-    def prepared(X: Any) -> Any:
+    def prepared(X: ArrayLike) -> Any:
         for step in steps:
             X = step.transform(X)
         return X

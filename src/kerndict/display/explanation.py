@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from kerndict._validation import check_count
 from kerndict.display.atoms import mosaic
@@ -86,8 +87,8 @@ class ExplanationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: BaseEstimator,
+        X: ArrayLike,
         *,
         diagonal: ArrayLike | None = None,
         image_shape: tuple[int, ...] | None = None,
@@ -114,10 +115,10 @@ class ExplanationDisplay:
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
-        X = prepared(np.asarray(X)[None] if np.ndim(X) == 1 else X)
-        if len(X) != 1:
-            raise ValueError(f"X has {len(X)} rows: give one sample, such as X[:1].")
-        found = model.explain(X, diagonal=diagonal)
+        rows = prepared(np.asarray(X)[None] if np.ndim(X) == 1 else X)
+        if len(rows) != 1:
+            raise ValueError(f"X has {len(rows)} rows: give one sample, such as X[:1].")
+        found = model.explain(rows, diagonal=diagonal)
         display = cls(explanation=found)
         if image_shape is not None:
             if isinstance(model.model_.space, PrecomputedSpace):
@@ -127,7 +128,7 @@ class ExplanationDisplay:
                 )
             space = model.model_.space
             every = space.atom_rows(model.model_.atoms, None)
-            display.sample = np.asarray(X, dtype=np.float64)[0]
+            display.sample = np.asarray(rows, dtype=np.float64)[0]
             display.image_shape = checked_image_shape(image_shape, len(display.sample))
             display.images = [
                 every[c][atoms[atoms >= 0]]

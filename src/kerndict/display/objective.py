@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from kerndict.display.common import RUNNER_UP, WINNER, check_matplotlib, figure_and_axes, unwrap
 
@@ -42,7 +43,7 @@ class ObjectiveDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, line_kw: dict[str, Any] | None = None
+        cls, estimator: BaseEstimator, *, ax: Any = None, line_kw: dict[str, Any] | None = None
     ) -> Self:
         """Draw the objective of a fitted estimator.
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import normalize
 
@@ -16,9 +18,9 @@ from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifie
 from kerndict.coherence import squared_correlations
 from kerndict.exceptions import SpanWarning
 from kerndict.paper.environment import environment
-from kerndict.paper.peers import peer
+from kerndict.paper.peers import TunedSVC, peer
 from kerndict.paper.protocol import DATASETS, FIGURES, PEERS, Row, paper_settings
-from kerndict.paper.sources import load
+from kerndict.paper.sources import load_dataset
 from kerndict.spaces import KernelSpace
 
 
@@ -35,7 +37,7 @@ def warm_up() -> None:
 def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, NDArray] | None]:
     """Run one experiment; return its result and the arrays behind the figures, if any."""
     warm_up()
-    features = load(row.dataset, folder)
+    features = load_dataset(row.dataset, folder)
     train, test = DATASETS[row.dataset].split(features, row.round)
     X, y = features.data, features.target
     if row.method in PEERS:
@@ -52,6 +54,7 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
         predicted = model.predict(X[test])
         done = time.perf_counter()
     last = model[-1] if isinstance(model, Pipeline) else model
+    ours = isinstance(last, (DictionaryClassifier, KernelDictionaryClassifier))
     kernel_fit, kernel_predict = _kernel_seconds(last, X[test])
     result: dict[str, Any] = {
         "accuracy": float(accuracy_score(y[test], predicted)),
@@ -64,8 +67,8 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
             "settings": plain(last.get_params(deep=False)),
             "chosen": plain(_chosen(last)),
             "spans": any(issubclass(item.category, SpanWarning) for item in caught),
-            "reconstruction": getattr(last, "reconstruction_", np.empty(0)).tolist(),
-            "coherence": getattr(last, "coherence_", np.empty(0)).tolist(),
+            "reconstruction": last.reconstruction_.tolist() if ours else [],
+            "coherence": last.coherence_.tolist() if ours else [],
             **environment(),
         },
     }
@@ -86,7 +89,7 @@ def compute(row: Row, folder: Path | None) -> tuple[dict[str, Any], dict[str, ND
     return result, None
 
 
-def _kernel_seconds(last: Any, X_test: NDArray) -> tuple[float, float]:
+def _kernel_seconds(last: BaseEstimator, X_test: NDArray) -> tuple[float, float]:
     """Time the kernel matrices of fit and predict by computing them once more."""
     if not isinstance(last, KernelDictionaryClassifier):
         return 0.0, 0.0
@@ -110,10 +113,10 @@ def alignment(terms: NDArray) -> float:
     return float(np.mean(terms[apart] / own[apart]))
 
 
-def _chosen(last: Any) -> dict[str, Any]:
-    if hasattr(last, "best_params_"):
+def _chosen(last: BaseEstimator) -> dict[str, Any]:
+    if isinstance(last, GridSearchCV):
         return dict(last.best_params_)
-    return {name: getattr(last, name) for name in ("C_", "gamma_") if hasattr(last, name)}
+    return {"C_": last.C_, "gamma_": last.gamma_} if isinstance(last, TunedSVC) else {}
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,44 +1,50 @@
 """The paper's figures: residual map, discriminative term, objective, confusion."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from kerndict.paper.protocol import DATASETS
+from kerndict.display import CoherenceDisplay, ObjectiveDisplay, ResidualDisplay
+from kerndict.display.common import label_ticks
+from kerndict.paper.protocol import DATASETS, FIGURES, N_ATOMS, published_choice
 
 #: Numbers of the residual map and the discriminative map in the paper.
 _NUMBERS = {"yaleb": (1, 4), "ar": (2, 5), "caltech101": (3, 6)}
 
+Arrays = dict[str, NDArray]
 
-def draw_all(dataset: str, arrays: dict[str, NDArray], folder: Path) -> list[tuple[Path, str]]:
+
+def draw_all(dataset: str, arrays: Arrays, folder: Path) -> list[tuple[Path, str]]:
     """Draw the figures of one dataset as PNG and SVG; return the PNG files and captions."""
     title = DATASETS[dataset].title
     first, second = _NUMBERS.get(dataset, (None, None))
-    figures = {
+    gamma = published_choice(dataset, FIGURES)["incoherence"]
+    figures: dict[str, tuple[Callable[[Arrays, Axes], Any], str]] = {
         "residuals": (
-            residual_map(arrays["residuals"], arrays["labels"]),
+            _residuals,
             f"{_figure(first)}Squared residuals of the test samples over each class, {title}",
         ),
         "discrimination": (
-            discrimination_map(arrays["discrimination"]),
-            f"{_figure(second)}Discriminative term ‖A_l' K_il A_i‖² between classes, {title}",
+            _discrimination,
+            f"{_figure(second)}Discriminative term ‖A_l' K_il A_i‖² between classes, over the "
+            f"number of its entries, {title}",
         ),
         "objective": (
-            objective(arrays["reconstruction"], arrays["coherence"]),
-            f"Both terms of the objective after each iteration, {title}",
+            lambda arrays, axes: _objective(arrays, gamma, axes),
+            f"The objective and its terms after each iteration, {title}",
         ),
-        "confusion": (
-            confusion(arrays["labels"], arrays["predicted"], len(arrays["discrimination"])),
-            f"Confusion matrix in % of each true class, {title}",
-        ),
+        "confusion": (_confusion, f"Confusion matrix in % of each true class, {title}"),
     }
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
-    for name, (figure, caption) in figures.items():
+    for name, (draw, caption) in figures.items():
+        figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+        draw(arrays, figure.subplots())
         path = folder / f"{dataset}-{name}.png"
         figure.savefig(path, dpi=130)
         figure.savefig(path.with_suffix(".svg"))
@@ -46,72 +52,48 @@ def draw_all(dataset: str, arrays: dict[str, NDArray], folder: Path) -> list[tup
     return drawn
 
 
-def residual_map(residuals: NDArray, labels: NDArray) -> Any:
+def _residuals(arrays: Arrays, axes: Axes) -> None:
     """Draw test samples (rows, ordered by class) against classes."""
-    figure, axes = _canvas(6.4, 6.0)
-    image = axes.imshow(residuals, aspect="auto", cmap="viridis", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="squared residual")
-    axes.set_xlabel("class of the dictionary")
-    axes.set_ylabel("test samples, ordered by class")
-    starts = np.searchsorted(labels, np.arange(residuals.shape[1]))
-    every = max(1, residuals.shape[1] // 10)
-    axes.set_yticks(starts[::every], [f"class {i}" for i in range(residuals.shape[1])[::every]])
-    _class_ticks(axes.xaxis, residuals.shape[1])
-    return figure
+    shown = ResidualDisplay.from_predictions(
+        arrays["labels"],
+        arrays["residuals"],
+        y_pred=arrays["predicted"],
+        classes=_classes(arrays),
+        normalize=False,
+        ax=axes,
+    )
+    shown.wrong_.set(markersize=2, markeredgewidth=0)  # of thousands
 
 
-def discrimination_map(terms: NDArray) -> Any:
+def _discrimination(arrays: Arrays, axes: Axes) -> None:
     """Draw class against class; the diagonal is left out, of the colour scale too."""
-    figure, axes = _canvas(6.4, 5.4)
-    apart = np.ma.masked_array(terms, np.eye(len(terms), dtype=bool))
-    image = axes.imshow(apart, cmap="viridis", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="‖A_l' K_il A_i‖²")
-    axes.set_xlabel("class i")
-    axes.set_ylabel("class l")
-    _class_ticks(axes.xaxis, len(terms))
-    _class_ticks(axes.yaxis, len(terms))
-    return figure
+    coherence = arrays["discrimination"] / N_ATOMS**2
+    CoherenceDisplay(coherence=coherence, classes=_classes(arrays)).plot(axes, cmap="viridis")
 
 
-def objective(reconstruction: NDArray, coherence: NDArray) -> Any:
-    """Draw both terms over the iterations, each with its own scale."""
-    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-    panels = figure.subplots(1, 2)
-    for axes, term, title in zip(
-        panels, (reconstruction, coherence), ("reconstruction", "coherence"), strict=True
-    ):
-        axes.plot(np.arange(1, len(term) + 1), term, marker="o", color="#31688e")
-        axes.set_title(title)
-        axes.set_xlabel("iteration")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.grid(alpha=0.3)
-    return figure
+def _objective(arrays: Arrays, gamma: float, axes: Axes) -> None:
+    """Draw the objective and both of its terms over the iterations."""
+    terms = {name: arrays[name] for name in ("reconstruction", "coherence")}
+    ObjectiveDisplay(**terms, incoherence=gamma).plot(axes)
+    axes.set_yscale("log")  # one term may be a hundred times the other
+    axes.autoscale(axis="y")
 
 
-def confusion(labels: NDArray, predicted: NDArray, n_classes: int) -> Any:
+def _confusion(arrays: Arrays, axes: Axes) -> None:
     """Draw the confusion matrix, rows in percent of the true class."""
-    counts = np.zeros((n_classes, n_classes))
-    np.add.at(counts, (labels, predicted), 1)
+    classes = _classes(arrays)
+    counts = np.zeros((len(classes), len(classes)))
+    np.add.at(counts, (arrays["labels"], arrays["predicted"]), 1)
     shares = 100 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    figure, axes = _canvas(6.4, 5.4)
     image = axes.imshow(shares, cmap="cividis", interpolation="nearest", vmin=0, vmax=100)
-    figure.colorbar(image, ax=axes, label="% of the true class")
-    axes.set_xlabel("predicted class")
-    axes.set_ylabel("true class")
-    _class_ticks(axes.xaxis, n_classes)
-    _class_ticks(axes.yaxis, n_classes)
-    return figure
+    axes.figure.colorbar(image, ax=axes, label="% of the true class")
+    for axis in (axes.xaxis, axes.yaxis):
+        label_ticks(axis, classes, classes)
+    axes.set(xlabel="predicted class", ylabel="true class")
 
 
-def _canvas(width: float, height: float) -> tuple[Any, Any]:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
-
-
-def _class_ticks(axis: Any, n_classes: int) -> None:
-    """Label about ten classes, however many there are."""
-    step = max(1, round(n_classes / 10))
-    axis.set_ticks(np.arange(0, n_classes, step))
+def _classes(arrays: Arrays) -> NDArray:
+    return np.arange(len(arrays["discrimination"]))
 
 
 def _figure(number: int | None) -> str:

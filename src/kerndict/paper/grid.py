@@ -18,7 +18,7 @@ from kerndict.kernels import Kernel
 from kerndict.paper.environment import environment
 from kerndict.paper.experiment import plain
 from kerndict.paper.protocol import DATASETS, grid_candidates, grid_kernels, paper_settings
-from kerndict.paper.sources import load
+from kerndict.paper.sources import load_dataset
 from kerndict.paper.store import Store
 
 
@@ -48,7 +48,7 @@ def missing_searches(store: Store, datasets: Sequence[str], methods: Sequence[st
 
 def run_search(store: Store, search: Search, folder: Path | None, jobs: int) -> dict[str, Any]:
     """Search the paper's grid by cross-validation in the training part of round 1; keep it."""
-    features = load(search.dataset, folder)
+    features = load_dataset(search.dataset, folder)
     train, _ = DATASETS[search.dataset].split(features, 1)
     kernel = json.loads(search.kernel)
     begin = time.perf_counter()

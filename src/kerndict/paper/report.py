@@ -10,14 +10,14 @@ from typing import Any
 
 from kerndict._files import written_whole
 from kerndict.paper.protocol import DATASETS
-from kerndict.paper.tables import Rows, Table, datasets_in
+from kerndict.paper.tables import ReportTable, Rows, datasets_in
 from kerndict.paper.verdicts import Verdict
 
 
 def write_report(
     path: Path,
     headline: str,
-    tables: Sequence[Table],
+    tables: Sequence[ReportTable],
     figures: Sequence[tuple[Path, str]],
     verdicts: Sequence[Verdict],
     rows: Rows,
@@ -38,7 +38,7 @@ def write_report(
 
 
 def write_markdown(
-    path: Path, headline: str, tables: Sequence[Table], verdicts: Sequence[Verdict]
+    path: Path, headline: str, tables: Sequence[ReportTable], verdicts: Sequence[Verdict]
 ) -> None:
     """Write the headline, tables and verdicts for a document."""
     lines = [f"{headline}\n", *(table.markdown() for table in tables)]
@@ -49,11 +49,11 @@ def write_markdown(
         partial.write_text("\n".join(lines), encoding="utf-8")
 
 
-def settings_table(rows: Rows) -> Table:
+def settings_table(rows: Rows) -> ReportTable:
     """Return the settings of every method, as the estimators had them."""
     names = ("n_atoms", "n_nonzero_coefs", "incoherence", "atom_update", "coef_update", "n_iter")
     kernel = ("init", "kernel", "sigma", "coef0", "degree")
-    table = Table("Settings", ["dataset", "method", "rounds", *names, *kernel])
+    table = ReportTable("Settings", ["dataset", "method", "rounds", *names, *kernel])
     seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         seen.setdefault((row["dataset"], row["method"]), []).append(row)
@@ -68,7 +68,7 @@ def _value(value: Any) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     words = [any(row[i][:1].isalpha() for row in table.cells) for i in range(len(table.columns))]
     kinds = [' class="words"' if is_text else "" for is_text in words]
     head = "".join(

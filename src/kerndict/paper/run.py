@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from kerndict.paper.experiment import compute
 from kerndict.paper.protocol import FIGURES, N_ATOMS, Row
-from kerndict.paper.sources import fingerprint, load
+from kerndict.paper.sources import fingerprint, load_dataset
 from kerndict.paper.store import Store
 
 
@@ -71,8 +71,9 @@ def _end_with_parent() -> None:
 def check_data(store: Store, datasets: Sequence[str], folder: Path | None) -> None:
     """Load every dataset once; refuse a store that was filled from other data."""
     for dataset in datasets:
-        found = fingerprint(load(dataset, folder))
-        if store.fact(f"data {dataset}", found) != found:
+        name, found = f"data {dataset}", fingerprint(load_dataset(dataset, folder))
+        store.keep_fact(name, found)
+        if store.fact(name) != found:
             raise ValueError(
                 f"{store.folder} holds results of other {dataset} features: give another --out."
             )
@@ -83,7 +84,7 @@ def measure_product(store: Store, dataset: str, folder: Path | None) -> None:
     name = f"product seconds {dataset}"
     if store.fact(name) is not None:
         return
-    features = load(dataset, folder)
+    features = load_dataset(dataset, folder)
     n_classes = len(np.unique(features.target))
     D_bar = np.random.default_rng(0).standard_normal(
         (features.data.shape[1], (n_classes - 1) * N_ATOMS)
@@ -93,5 +94,5 @@ def measure_product(store: Store, dataset: str, folder: Path | None) -> None:
         begin = time.perf_counter()
         D_bar @ D_bar.T
         seconds.append(time.perf_counter() - begin)
-    store.fact(f"classes {dataset}", str(n_classes))
-    store.fact(name, str(min(seconds)))
+    store.keep_fact(f"classes {dataset}", str(n_classes))
+    store.keep_fact(name, str(min(seconds)))

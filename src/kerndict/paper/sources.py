@@ -23,7 +23,7 @@ def find_file(dataset: str, folder: Path | None) -> Path | None:
 
 
 @lru_cache(maxsize=1)
-def load(dataset: str, folder: Path | None) -> Bunch:
+def load_dataset(dataset: str, folder: Path | None) -> Bunch:
     """Load a dataset from a folder, or fetch it; digits come with scikit-learn.
 
     In double precision, as the paper computes: its kernels are nearly singular.

@@ -133,11 +133,13 @@ class Store:
         coded = ("parameters", "details")
         return [{**row, **{name: json.loads(row[name]) for name in coded}} for row in rows]
 
-    def fact(self, name: str, value: str | None = None) -> str | None:
-        """Return a fact about the run, kept the first time that a value is given."""
-        if value is not None:
-            with self._explained(), self._database:
-                self._database.execute("insert or ignore into facts values (?, ?)", [name, value])
+    def keep_fact(self, name: str, value: str) -> None:
+        """Keep a fact about the run, unless one of that name is there."""
+        with self._explained(), self._database:
+            self._database.execute("insert or ignore into facts values (?, ?)", [name, value])
+
+    def fact(self, name: str) -> str | None:
+        """Return a fact about the run, or None where it is not known."""
         found = self._database.execute("select value from facts where name = ?", [name]).fetchone()
         return found[0] if found else None
 

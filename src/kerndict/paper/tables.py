@@ -11,7 +11,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Cells as text, ready for a terminal, Markdown or HTML."""
 
     title: str
@@ -54,10 +54,10 @@ def datasets_in(rows: Rows) -> list[str]:
     return [name for name in DATASETS if any(row["dataset"] == name for row in rows)]
 
 
-def accuracy_table(rows: Rows, table: str) -> Table:
+def accuracy_table(rows: Rows, table: str) -> ReportTable:
     """Return the accuracies of one table of the paper."""
     method = TABLES[table]
-    result = Table(
+    result = ReportTable(
         f"Table {table}, accuracy in %: {describe(method)}",
         ["dataset", "ours", "per class", "best 3", "paper", "diff", "exact", "untrained"],
     )
@@ -82,10 +82,10 @@ def accuracy_table(rows: Rows, table: str) -> Table:
     return result
 
 
-def time_table(rows: Rows, table: str) -> Table:
+def time_table(rows: Rows, table: str) -> ReportTable:
     """Return the times of one table of the paper, kernel matrices included."""
     method = TABLES[table]
-    result = Table(
+    result = ReportTable(
         f"Table {table}, seconds: {describe(method)}",
         ["dataset", "train", "paper", "ratio", "test", "paper ", "ratio "],
     )
@@ -105,9 +105,9 @@ def time_table(rows: Rows, table: str) -> Table:
     return result
 
 
-def peer_table(rows: Rows) -> Table:
+def peer_table(rows: Rows) -> ReportTable:
     """Return our default, and the support vector machines in round 1."""
-    result = Table(
+    result = ReportTable(
         "Not in the paper: our default, all rounds; peers tuned inside the training part, round 1",
         ["dataset", "method", "accuracy %", "per class %", "train s", "test s"],
     )
@@ -132,7 +132,7 @@ def peer_table(rows: Rows) -> Table:
     return result
 
 
-def all_tables(rows: Rows, searches: Rows) -> list[Table]:
+def all_tables(rows: Rows, searches: Rows) -> list[ReportTable]:
     """Return every table that has cells."""
     built = [make(rows, table) for table in TABLES for make in (accuracy_table, time_table)]
     built += [peer_table(rows), grid_table(searches)]
@@ -162,9 +162,9 @@ def times(ratio: float) -> str:
     return f"{ratio:.0f} ×" if ratio >= 10 else f"{ratio:.2g} ×"
 
 
-def grid_table(searches: Rows) -> Table:
+def grid_table(searches: Rows) -> ReportTable:
     """Return what cross-validation chose beside what the paper chose."""
-    table = Table(
+    table = ReportTable(
         "Grid search inside the training part (3 folds), beside the paper's choice",
         ["dataset", "method", "score %", "chosen", "paper"],
     )

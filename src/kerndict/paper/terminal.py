@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 
 from kerndict._words import clock
 from kerndict.paper.protocol import Row
-from kerndict.paper.tables import Table
+from kerndict.paper.tables import ReportTable
 from kerndict.paper.verdicts import Verdict
 
 
@@ -87,7 +87,7 @@ class Display:
         return total / self._jobs
 
 
-def show(tables: Iterable[Table], verdicts: Iterable[Verdict], headline: str) -> None:
+def show(tables: Iterable[ReportTable], verdicts: Iterable[Verdict], headline: str) -> None:
     """Print tables, verdicts and the headline."""
     console = Console() if Console().is_terminal else Console(width=110)
     for table in tables:

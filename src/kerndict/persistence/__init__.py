@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kerndict.exceptions import ModelFormatError
 
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
-def save(model: Any, path: str | PathLike) -> None:
+    from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+
+
+def save(
+    model: "DictionaryClassifier | KernelDictionaryClassifier | Pipeline", path: str | PathLike
+) -> None:
     """Write a fitted model to one file.
 
     The file holds what prediction needs, and no training codes: arrays in safetensors format
@@ -52,7 +59,11 @@ def save(model: Any, path: str | PathLike) -> None:
     save_named(model, path, None)
 
 
-def save_named(model: Any, path: str | PathLike, feature_names: Sequence[str] | None) -> None:
+def save_named(
+    model: "DictionaryClassifier | KernelDictionaryClassifier | Pipeline",
+    path: str | PathLike,
+    feature_names: Sequence[str] | None,
+) -> None:
     """Write a model as :func:`save` does, with names of features that it was not fitted with."""
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
@@ -89,11 +100,17 @@ def load(path: str | PathLike) -> Any:
     --------
     save : Writes the file, with an example.
     """
+    return load_described(path)[0]
+
+
+def load_described(path: str | PathLike) -> tuple[Any, dict[str, Any]]:
+    """Read a model as :func:`load` does; return it, and what its file says of itself."""
     from kerndict.persistence.container import read
     from kerndict.persistence.models import decode
 
     try:
-        return decode(*read(path))
+        document, arrays = read(path)
+        return decode(document, arrays), document
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from error
     except RecursionError:

@@ -33,7 +33,8 @@ Document = dict[str, Any]
 
 
 def encode(
-    model: Any, feature_names: Sequence[str] | None = None
+    model: DictionaryClassifier | KernelDictionaryClassifier | Pipeline,
+    feature_names: Sequence[str] | None = None,
 ) -> tuple[Document, dict[str, NDArray]]:
     """Return a fitted model as a document and arrays.
 

@@ -38,7 +38,7 @@ class _FoldFeatures(NamedTuple):
     """Features of the samples left out of one fold, for every ridge, and their classes."""
 
     path: list[tuple[NDArray, ...]]
-    own: NDArray
+    own_errors: NDArray
     labels: NDArray
     weights: NDArray
 
@@ -110,8 +110,8 @@ def _features(
     B, energies = B[kept], energies[kept]
     path = ridge_path(B, G, learned.grams, energies, ridges)
     single = [tuple(f.astype(np.float32) for f in pair) for pair in path]  # they are many
-    own = own_feature(B, own_inverses(learned.grams), energies)
-    return _FoldFeatures(single, own, *(array[kept] for array in told))
+    own_errors = own_feature(B, own_inverses(learned.grams), energies)
+    return _FoldFeatures(single, own_errors, *(array[kept] for array in told))
 
 
 def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -> Choice:
@@ -120,11 +120,11 @@ def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -
         return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), np.empty(0))
     labels = np.concatenate([fold.labels for fold in found])
     counted = np.concatenate([fold.weights for fold in found])
-    own = np.vstack([fold.own for fold in found]).astype(np.float64, copy=False)
+    own_errors = np.vstack([fold.own_errors for fold in found]).astype(np.float64, copy=False)
     start, best = None, np.inf
     for k, ridge in enumerate(ridges):
         both = (np.vstack([fold.path[k][i] for fold in found]) for i in (0, 1))
-        features = [*(f.astype(np.float64) for f in both), own]
+        features = [*(f.astype(np.float64) for f in both), own_errors]
         weights, offsets, loss = fit_weights(features, labels, start, counted)
         start = np.r_[weights, offsets]  # neighbours on the path have similar ones
         if loss < best:

@@ -92,7 +92,7 @@ class KernelTrainingSet(TrainingSet):
 
     def grams(self, atoms: Sequence[NDArray]) -> list[NDArray]:
         wide = (A.astype(np.float64, copy=False) for A in atoms)
-        return [(A.T @ self.K.own(i) @ A).astype(self.dtype) for i, A in enumerate(wide)]
+        return [(A.T @ self.K.own_block(i) @ A).astype(self.dtype) for i, A in enumerate(wide)]
 
     def full_gram(self, atoms: Sequence[NDArray]) -> NDArray:
         return self.K.gram(atoms)

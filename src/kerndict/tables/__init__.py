@@ -9,18 +9,18 @@ from typing import cast
 
 from kerndict.containers import Container, open_container
 from kerndict.containers.kinds import HEAD, Kind, kind_of
-from kerndict.tables.arrays import ArrayTable, split
-from kerndict.tables.batch import Batch, Selection, Table
+from kerndict.tables.arrays import ArrayTable
+from kerndict.tables.batch import Batch, Rows, Selection, Table, Wanted
 from kerndict.tables.parquet import ParquetTable
 from kerndict.tables.text import TextTable
 
-__all__ = ["ArrayTable", "Batch", "Selection", "Table", "open_table", "split"]
+__all__ = ["Batch", "Rows", "Selection", "Table", "Wanted", "open_table"]
 
 _ARRAYS = (Kind.NPZ, Kind.MAT5, Kind.HDF5)
 
 
 @contextmanager
-def open_table(path: str) -> Iterator[Table | ArrayTable]:
+def open_table(path: str) -> Iterator[Table]:
     """Open a table; what it is shows in its first bytes, not in its name.
 
     Parameters
@@ -46,9 +46,7 @@ def open_table(path: str) -> Iterator[Table | ArrayTable]:
 
 
 @contextmanager
-def _recognised(
-    stream: BufferedReader, name: str, path: Path | None
-) -> Iterator[Table | ArrayTable]:
+def _recognised(stream: BufferedReader, name: str, path: Path | None) -> Iterator[Table]:
     """Give the table in a stream; ``path`` is None where only a stream can be read."""
     head = stream.peek(HEAD)[:HEAD]
     kind = kind_of(head)

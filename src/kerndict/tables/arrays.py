@@ -1,44 +1,48 @@
 """npz and mat: whole arrays, read at once and given in batches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from numpy.typing import NDArray
 
 from kerndict.containers import Container
 from kerndict.datasets.layouts import LAYOUTS, Layout
 from kerndict.datasets.readers import find_layout, read_features
-from kerndict.tables.batch import Batch, as_text, batch_rows
+from kerndict.tables.batch import Batch, Rows, Table, Wanted, as_text, batch_rows
 
 
-class ArrayTable:
+class ArrayTable(Table):
     """A file in one of the layouts of :func:`kerndict.datasets.load_features`.
 
     One array of features may also come without labels, or with labels of another name.
     """
 
+    has_columns: ClassVar[bool] = False
+
     def __init__(self, container: Container, name: str) -> None:
         self.name, self._container = name, container
 
-    def read(self, part: bool | None = None) -> NDArray:
-        """Return the features.
+    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
+        """Return the rows at once; ``label`` is the name of an array, None for the layout's."""
+        X, labels = self._read_labelled(label, part=True)
+        return Rows(None, [], iter([Batch(X, labels, [])]))
 
-        Parameters
-        ----------
-        part : True for the training part of a file that has a fixed split, False for its
-            test part, None for all rows
-        """
-        return self._read(self._layout(), None, part)[0]
+    def model_rows(self, wanted: Wanted) -> Rows:
+        """Return all rows, or the labelled rows of the test part where there is a fixed split."""
+        labels = None
+        if wanted.needs_labels or wanted.label is not None:
+            X, labels = self._read_labelled(wanted.label, part=False)
+        else:
+            X, _ = self._read(self._layout(), None, None)
+        if X.shape[1] != wanted.n_features:
+            raise ValueError(
+                f"{self.name} has {X.shape[1]} features, the model was trained on "
+                f"{wanted.n_features}."
+            )
+        return Rows(None, [], _split(X, labels))
 
-    def read_labelled(
-        self, label: str | None, part: bool | None = None
-    ) -> tuple[NDArray, list[str]]:
-        """Return the features, and the labels as text.
-
-        Parameters
-        ----------
-        label : the name of the array of labels; None for that of the layout
-        part : as in :meth:`read`
-        """
+    def _read_labelled(self, label: str | None, part: bool) -> tuple[NDArray, list[str]]:
+        """Return the features of one part of a fixed split, and the labels as text."""
         layout = self._layout()
         if layout.labels is None and label is not None:
             raise ValueError(f"{self.name} has labels of its own: leave out --label {label}.")
@@ -78,6 +82,7 @@ class ArrayTable:
     def _read(
         self, layout: Layout, label: str | None, part: bool | None
     ) -> tuple[NDArray, list[str]]:
+        """Return rows and labels: with ``part`` those of the training or the test part."""
         try:
             features = read_features(self._container, layout, label, self.name)
         except ValueError as error:
@@ -89,7 +94,7 @@ class ArrayTable:
         return features.data[rows], [names[i] for i in features.target[rows].tolist()]
 
 
-def split(X: NDArray, labels: list[str] | None) -> Iterator[Batch]:
+def _split(X: NDArray, labels: list[str] | None) -> Iterator[Batch]:
     """Yield arrays in batches."""
     size = batch_rows(X.shape[1])
     for start in range(0, len(X), size):

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,21 +30,54 @@ class Batch:
     copied: list[list[str]]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a model needs of a table.
+
+    Parameters
+    ----------
+    names : the feature names of the model; None for a model that goes by their order
+    n_features : the features of the model
+    label : what holds the labels
+    needs_labels : whether labels are needed, even where `label` is None
+    drop, copied : columns that are neither features nor labels
+    """
+
+    names: Sequence[str] | None
+    n_features: int
+    label: str | None = None
+    needs_labels: bool = False
+    drop: Sequence[str] = ()
+    copied: Sequence[str] = ()
+
+
+class Rows(NamedTuple):
+    """What is read of a table: features by name, where they have names, copied columns, rows."""
+
+    features: list[str] | None
+    copied: list[str]
+    batches: Iterator[Batch]
+
+
 class Table(ABC):
     """Rows of a file or a stream: ``name`` is for messages.
 
-    The last ``n_index`` columns number or name the rows of a data frame; ``number`` is a number
-    among the columns' names that may show that they are no names, but a row.
+    Only where a table has columns, some of them can be dropped or copied.
     """
 
     name: str
-    columns: list[str]
-    n_index: int = 0
-    number: str | None = None
+    has_columns: ClassVar[bool]
 
     @abstractmethod
-    def batches(self, selection: Selection) -> Iterator[Batch]:
-        """Yield all rows, once."""
+    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
+        """Return the rows to learn from: those of the training part where there is a fixed split.
+
+        ``label`` and ``drop`` name what holds the labels, and columns that are no features.
+        """
+
+    @abstractmethod
+    def model_rows(self, wanted: Wanted) -> Rows:
+        """Return the rows to ask a model about; labelled ones may be those of a test part."""
 
 
 def batch_rows(width: int) -> int:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, Table, as_text, batch_rows
+from kerndict.tables.batch import Batch, Selection, as_text, batch_rows
+from kerndict.tables.columns import ColumnTable
 
 
-class ParquetTable(Table):
+class ParquetTable(ColumnTable):
     """A parquet file; features may be of any numeric type, and float32 is kept."""
 
     def __init__(self, path: Path) -> None:

@@ -14,7 +14,8 @@ from typing import BinaryIO, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, Table, batch_rows
+from kerndict.tables.batch import Batch, Selection, batch_rows
+from kerndict.tables.columns import ColumnTable
 
 _DELIMITERS = ",;\t"
 _DIGIT = re.compile(r"\d")
@@ -23,7 +24,7 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
-class TextTable(Table):
+class TextTable(ColumnTable):
     """Text with one row per line, separated by whichever of ``, ; tab`` its header has most of.
 
     Parameters
