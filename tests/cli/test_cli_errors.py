@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from flowers import FEATURES, SMALL, call, table, write
+from flowers import FEATURES, SMALL, call, spawn, table, write
 
 import kerndict
 from kerndict.cli import train
@@ -184,6 +184,44 @@ def test_a_model_that_could_not_be_written_is_not_trained(flowers, tmp_path, cap
     for out in (tmp_path, tmp_path / "nowhere" / "labels.csv"):
         fails(capsys, 1, f"--out {out} cannot be written", "predict", *arguments, out)
     assert call("predict", *arguments, os.devnull) == 0
+
+
+def test_the_input_is_not_replaced(flowers, tmp_path, capsys):
+    data, model = tmp_path / "data.csv", tmp_path / "m"
+    data.write_bytes(flowers.train.read_bytes())
+    model.write_bytes(flowers.model.read_bytes())
+    (tmp_path / "link").symlink_to(data)
+    os.link(data, tmp_path / "hard")
+    before = data.read_bytes(), model.read_bytes()
+    for out in (data, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "data.csv"):
+        words = f"--out {out} would replace {data}, which is read: give another file."
+        fails(capsys, 2, words, "train", data, *GOOD, "--out", out, "--force")
+        fails(capsys, 2, words, "predict", model, data, "--out", out)
+    words = f"--out {model} would replace {model}, which is read"
+    fails(capsys, 2, words, "predict", model, data, "--out", model)
+    with data.open() as file:
+        done = spawn("train", "-", *GOOD, "--out", data, stdin=file)
+    assert done.returncode == 2
+    assert "would replace what comes from standard input" in done.stderr
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_read_only_file_is_replaced_by_force_only(flowers, tmp_path, capsys):
+    out = tmp_path / "out"
+    for command in (
+        ["train", flowers.train, *GOOD, *SMALL],
+        ["predict", flowers.model, flowers.test],
+    ):
+        out.unlink(missing_ok=True)
+        out.write_bytes(b"old")
+        out.chmod(0o444)
+        words = f"--out {out} is read-only: give --force to replace it, or another file."
+        fails(capsys, 1, words, *command, "--out", out)
+        assert out.read_bytes() == b"old"
+        assert call(*command, "--out", out, "--force") == 0
+        assert out.read_bytes() != b"old"
+        assert out.stat().st_mode & 0o777 == 0o444
 
 
 def test_a_column_that_the_model_needs_is_not_dropped(flowers, capsys):

@@ -11,8 +11,16 @@ from typing import TextIO
 
 import numpy as np
 
-from kerndict._files import written_whole
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject, check_out
+from kerndict._files import text_written_whole
+from kerndict.cli.common import (
+    DATA_HELP,
+    UsageError,
+    add_command,
+    add_drop,
+    add_force,
+    add_reject,
+    check_out,
+)
 from kerndict.cli.scoring import Scorer
 from kerndict.tables import Batch
 
@@ -38,6 +46,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--out", type=Path, metavar="FILE", help="write here instead of to standard output"
     )
+    add_force(command)
     command.add_argument(
         "--id",
         action="append",
@@ -59,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.unknown is not None and options.reject is None:
         raise UsageError("--unknown needs --reject LEVEL.")
     if options.out is not None:
-        check_out(options.out)
+        check_out(options.out, [options.model, options.data], options.force)
     scorer = Scorer(options.model, options.reject)
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
@@ -70,7 +79,7 @@ def _run(options: argparse.Namespace) -> int:
         header.append("typicality")
     with (
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
-        _opened(options.out) as file,
+        _opened(options.out, options.force) as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*_distinct_names(copied, header), *header])
@@ -95,7 +104,7 @@ def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[TextIO]:
+def _opened(path: Path | None, force: bool) -> Iterator[TextIO]:
     """Open standard output, a plain file that is written whole, or something else."""
     if path is None:
         if sys.stdout is None:
@@ -107,10 +116,7 @@ def _opened(path: Path | None) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as file:
             yield file
     else:
-        with (
-            written_whole(path) as partial,
-            partial.open("w", encoding="utf-8", newline="") as file,
-        ):
+        with text_written_whole(path, force) as file:
             yield file
 
 

@@ -14,7 +14,15 @@ from sklearn.preprocessing import Normalizer
 
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
+from kerndict.cli.common import (
+    DATA_HELP,
+    UsageError,
+    add_command,
+    add_drop,
+    add_force,
+    check_out,
+    facts,
+)
 from kerndict.cli.parameters import (
     add_parameters,
     given_parameters,
@@ -54,6 +62,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "array, default y",
     )
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
+    add_force(command)
     add_drop(command)
     command.add_argument(
         "--no-normalize", action="store_true", help="take rows as they are, whatever their length"
@@ -90,7 +99,7 @@ def _run(options: argparse.Namespace) -> int:
     make({})
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
-    check_out(options.out)
+    check_out(options.out, [options.data], options.force)
     X, y, names = _read(options)
     if not options.linear and _kernel_bytes(X) > _memory():
         raise MemoryError(_remedy(options, X))
@@ -101,7 +110,7 @@ def _run(options: argparse.Namespace) -> int:
     except MemoryError as error:
         raise MemoryError(f"{error} {_remedy(options, X)}") from error
     seconds = time.perf_counter() - begin
-    save_named(model, options.out, names)
+    save_named(model, options.out, names, options.force)
     print(_report(options, model, y, seconds))
     return 0
 

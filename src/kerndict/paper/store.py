@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._files import written_whole
+from kerndict._files import text_written_whole, written_whole
 from kerndict.paper.protocol import Row
 
 #: Columns of results.csv; ``details`` holds settings, versions and traces as JSON.
@@ -90,10 +90,7 @@ class Store:
     def add(self, row: Row, result: dict[str, Any], arrays: dict[str, NDArray] | None) -> None:
         """Keep a finished row; its arrays first, so that a row never lacks them."""
         if arrays:
-            with (
-                written_whole(self.arrays_path(row.dataset)) as partial,
-                partial.open("wb") as file,
-            ):
+            with written_whole(self.arrays_path(row.dataset)) as file:
                 np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
         values = {**vars(row), **result, "details": json.dumps(result["details"])}
         self._insert("rows", COLUMNS, values)
@@ -156,7 +153,7 @@ class Store:
     def write_csv(self) -> None:
         """Write ``results.csv`` anew, whole or not at all."""
         path = self.folder / "results.csv"
-        with written_whole(path) as partial, partial.open("w", newline="") as file:
+        with text_written_whole(path) as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self.rows():

@@ -31,7 +31,7 @@ def save(model: Any, path: str | PathLike) -> None:
     sklearn.exceptions.NotFittedError
         The model is not fitted.
     OSError
-        The file cannot be written.
+        The file cannot be written, or one of that name is read-only.
 
     See Also
     --------
@@ -52,14 +52,19 @@ def save(model: Any, path: str | PathLike) -> None:
     save_named(model, path, None)
 
 
-def save_named(model: Any, path: str | PathLike, feature_names: Sequence[str] | None) -> None:
-    """Write a model as :func:`save` does, with names of features that it was not fitted with."""
+def save_named(
+    model: Any, path: str | PathLike, feature_names: Sequence[str] | None, force: bool = False
+) -> None:
+    """Write a model as :func:`save` does, with names of features that it was not fitted with.
+
+    ``force`` replaces even a file that is read-only.
+    """
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
 
     content = encode(model, feature_names)
     decode(*content)  # what is written can be read
-    write(path, *content)
+    write(path, *content, force)
 
 
 def load(path: str | PathLike) -> Any:
