@@ -131,6 +131,7 @@ def test_good_rows_before_a_bad_cell_are_written(flowers, tmp_path, capsys):
         ("kind\nx\ny\n", "no column left for the features"),
         ("a,b,kind\n1,2,x\n3,4,x\n", "y holds one class only (x)"),
         ("a,b,kind\n1,2,x\n\0,4,y\n", "is not text, nor any of the others"),
+        ("a,b,kind\n1,2,x\n" + "1,2,x\n" * 200 + "3,4,x\0\n", "line 203: the label, column"),
         ('a,b,kind\n1,"2,x\n3,4,y\n', "from line 2 on: not csv: unexpected end of data"),
     ],
 )
@@ -317,6 +318,29 @@ def test_missing_extras_are_named(module, extra, flowers, tmp_path, monkeypatch,
     monkeypatch.setitem(sys.modules, module, None)
     words = f"install {module} to read it, pip install 'kerndict[{extra}]'"
     fails(capsys, 1, words, "predict", flowers.model, tmp_path / "data")
+
+
+def test_labels_that_would_be_taken_for_one_another(flowers, tmp_path, capsys):
+    path, out = tmp_path / "d.npz", ["--out", tmp_path / "m"]
+    np.savez(path, X=np.eye(4), y=np.array([b"a\xff", b"a\xfe"] * 2))
+    fails(capsys, 1, r"b'a\xfe' is not text in UTF-8: save it as text", "train", path, *out)
+    for labels, words in (
+        ([b"\xff", b"\xfe"], r"b'\xff' is not text in UTF-8"),
+        (["a", "a\0"], "row 2: the label, column 'species', holds a NUL character"),
+    ):
+        frame = pd.DataFrame({"a": [1.0, 2.0], "species": labels})
+        frame.to_parquet(tmp_path / "d.parquet")
+        fails(capsys, 1, words, "train", tmp_path / "d.parquet", *GOOD, *out)
+
+
+@pytest.mark.parametrize("notes", [b"[1]", b"3", b"{", b"\xff", b'{"index_columns": 3}'])
+def test_notes_of_pandas_that_are_damaged(notes, flowers, tmp_path, capsys):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = arrow.table({name: [1.0] for name in FEATURES})
+    path = tmp_path / "d.parquet"
+    parquet.write_table(columns.replace_schema_metadata({b"pandas": notes}), path)
+    fails(capsys, 1, "the notes of pandas in the parquet", "predict", flowers.model, path)
 
 
 def test_typicality_needs_the_collaborative_rule(flowers, capsys):

@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
+from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import (
@@ -161,7 +163,7 @@ def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | No
         if options.drop:
             raise UsageError("--drop needs a table with columns, csv or parquet.")
         X, labels = table.read_labelled(options.label, part=True)
-        return X, as_labels(labels), None
+        return X, as_labels(labels, table.limit), None
 
 
 def _read_columns(
@@ -172,22 +174,29 @@ def _read_columns(
     selection = select_for_training(table, options.label, options.drop)
     parts: list[NDArray] = []
     labels: list[str] = []
+    taken = 0
     for batch in table.batches(selection):
         parts.append(batch.X)
         labels += batch.labels or []
+        taken += batch.X.nbytes + sum(map(sys.getsizeof, batch.labels or []))
+        check_bytes(taken, table.limit, f"{table.name}, {len(labels)} rows and more,")
     if not parts:
         raise ValueError(f"{table.name} has no rows.")
-    return np.concatenate(parts), as_labels(labels), [table.columns[i] for i in selection.features]
+    names = [table.columns[i] for i in selection.features]
+    return np.concatenate(parts), as_labels(labels, table.limit), names
 
 
-def as_labels(labels: list[str]) -> NDArray:
+def as_labels(labels: list[str], limit: int) -> NDArray:
     """Return labels as integers if all of them are written as such, else as strings.
 
-    >>> as_labels(["2", "10"]), as_labels(["2.0", "10.0"]), as_labels(["2", "02"])
+    These may take ``limit`` bytes; each takes as many as the longest.
+
+    >>> as_labels(["2", "10"], 100), as_labels(["2.0", "10.0"], 100), as_labels(["2", "02"], 100)
     (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
     """
     whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
     if not all(whole.values()):
+        check_bytes(4 * len(labels) * max(map(len, whole)), limit, "the array of labels")
         return np.array(labels)
     return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
