@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kerndict._files import is_read_only
+from kerndict.cli.cells import printable
 
 DATA_HELP = (
     "csv (may be gzipped) with a header, parquet, npz or mat; - reads csv from standard input"
@@ -116,7 +117,7 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Return names and values in two columns; on a terminal long values are wrapped."""
-    listed = list(pairs)
+    listed = [(printable(name), printable(value)) for name, value in pairs]
     indent = max(len(name) for name, _ in listed) + 2
     lines = [f"{name:<{indent}}{value}" for name, value in listed]
     if sys.stdout is not None and sys.stdout.isatty():
@@ -130,7 +131,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in aligned columns, the first to the left and the others to the right."""
-    lines = [header, *rows]
+    lines = [[printable(cell) for cell in line] for line in (header, *rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     return "\n".join(
         "  ".join(

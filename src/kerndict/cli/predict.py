@@ -3,7 +3,7 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from kerndict._files import text_written_whole
+from kerndict.cli.cells import harmless, printable
 from kerndict.cli.common import (
     DATA_HELP,
     UsageError,
@@ -61,6 +62,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="WORD",
         help="the label of rejected rows; their best class is the runner-up. Default: unknown",
     )
+    command.add_argument(
+        "--safe-csv",
+        action="store_true",
+        help="for spreadsheets: put ' before cells that they would take for formulas, and all "
+        "cells in quotes",
+    )
     command.set_defaults(run=_run)
 
 
@@ -81,12 +88,31 @@ def _run(options: argparse.Namespace) -> int:
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
         _opened(options.out, options.force) as file,
     ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*_distinct_names(copied, header), *header])
+        writer = csv.writer(
+            file,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if options.safe_csv else csv.QUOTE_MINIMAL,
+        )
+        dress = _dress(options.safe_csv, file)
+        writer.writerow(map(dress, [*_distinct_names(copied, header), *header]))
         for batch in batches:
-            writer.writerows(_rows(scorer, batch, word))
+            writer.writerows(map(dress, row) for row in _rows(scorer, batch, word))
             file.flush()
     return 0
+
+
+def _dress(safe: bool, file: TextIO) -> Callable[[str], str]:
+    """Return what is done to every cell: a terminal obeys some, a spreadsheet others."""
+    dresses = [harmless] if safe else []
+    if file.isatty():
+        dresses.append(printable)
+
+    def dress(cell: str) -> str:
+        for each in dresses:
+            cell = each(cell)
+        return cell
+
+    return dress if dresses else str
 
 
 def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
