@@ -1,6 +1,7 @@
 """npz files of unknown origin."""
 
 import io
+import sys
 import zipfile
 
 import numpy as np
@@ -65,3 +66,32 @@ def test_damage_is_found_when_an_array_is_read(tmp_path):
         np.testing.assert_array_equal(container.read("y"), y)
         with pytest.raises(ValueError, match="the array 'X' is damaged: Bad CRC-32"):
             container.read("X")
+
+
+def test_text_that_is_none(tmp_path):
+    labels = np.array(["a", "b"] * 5).view(np.uint32)
+    labels[3] = sys.maxunicode + 1
+    for order in "<>":
+        wrong = labels.astype(f"{order}u4").view(f"{order}U1")
+        write(tmp_path / "f.npz", [("X.npy", npy(X)), ("y.npy", npy(wrong))])
+        with pytest.raises(ValueError, match="the array 'y' is damaged: it holds what is no text"):
+            load_features(tmp_path / "f.npz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"(10, 4)", b"(10, 4("),
+        (b"{'descr'", b"('descr'"),
+        (b"'<f8'", b"'\n  '"),
+        (b"{'descr'", b"\xff'descr'"),
+        (b"False", b"((((("),
+        (b"'descr'", b"[[[[[[["),
+    ],
+)
+def test_headers_that_are_no_python(tmp_path, old, new):
+    data = npy(X)
+    assert old in data
+    write(tmp_path / "f.npz", [("X.npy", data.replace(old, new)), ("y.npy", npy(y))])
+    with pytest.raises(ValueError, match=r"f\.npz: "):
+        load_features(tmp_path / "f.npz")

@@ -139,7 +139,7 @@ class Store:
         """Turn errors of the database into one that says what to do."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a message may not be text
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise StoreError(
                     f"{self.folder} is in use by another run: wait for it, or give another folder."

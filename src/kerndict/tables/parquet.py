@@ -28,12 +28,16 @@ class ParquetTable(Table):
         try:
             self._file = parquet.ParquetFile(path)
         except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{path}: the parquet file is damaged: {error}") from error
+            raise self._damaged(error) from error
         schema = self._file.schema_arrow
         described = self._described_index(schema)
         index = [name for name in schema.names if name in described]
         self.columns = [name for name in schema.names if name not in described] + index
         self.n_index = len(index)
+
+    def _damaged(self, error: Exception) -> ValueError:
+        words = " ".join(str(error).split())  # some have several lines
+        return ValueError(f"{self.name}: the parquet file is damaged: {words}")
 
     def _described_index(self, schema: Any) -> list[Any]:
         """Return what pandas notes about the index: names, or what stands for a range."""
@@ -67,26 +71,23 @@ class ParquetTable(Table):
 
     def _read(self, wanted: Sequence[str]) -> Iterator[Any]:
         size = batch_rows(len(wanted))
-        self._check_groups(wanted)
+        self._check_groups()
         try:
             for batch in self._file.iter_batches(size, columns=list(wanted)):
                 if batch.num_rows:
                     yield batch
         except (self._arrow.ArrowException, OSError) as error:
-            raise ValueError(f"{self.name}: the parquet file is damaged: {error}") from error
+            raise self._damaged(error) from error
 
-    def _check_groups(self, wanted: Sequence[str]) -> None:
-        """Check how much the columns of a row group take, which are read together."""
+    def _check_groups(self) -> None:
+        """Check how much the row groups take, which are read as a whole.
+
+        More is not asked of their description: pyarrow ends the process at some that are damaged.
+        """
         groups = self._file.metadata
         for number in range(groups.num_row_groups):
-            group = groups.row_group(number)
-            columns = (group.column(i) for i in range(group.num_columns))
-            sizes = [
-                column.total_uncompressed_size
-                for column in columns
-                if column.path_in_schema.partition(".")[0] in wanted
-            ]
-            check_bytes(sum(sizes), self.limit, f"{self.name}: row group {number + 1}")
+            size = groups.row_group(number).total_byte_size
+            check_bytes(size, self.limit, f"{self.name}: row group {number + 1}")
 
     def _number_type(self, name: str) -> Any:
         kind, types = self._file.schema_arrow.field(name).type, self._arrow.types
