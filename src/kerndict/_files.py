@@ -4,7 +4,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -36,25 +36,24 @@ def written_whole(path: str | os.PathLike, force: bool = False) -> Iterator[Bina
     _sweep(target.parent)
     partial, descriptor = _partial(target)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with _named(path, _FULL), os.fdopen(descriptor, "wb") as file:
             yield file
-            file.flush()
-            os.fsync(descriptor)
-            if fcntl is None:
-                file.close()  # Windows replaces no file by one that is open
-            os.replace(partial, target)  # still locked, so that nobody sweeps it up
-    except OSError as error:
-        if error.errno in _FULL and error.filename is None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+            with _named(path):
+                file.flush()
+                os.fsync(descriptor)
+                if fcntl is None:
+                    file.close()  # Windows replaces no file by one that is open
+                os.replace(partial, target)  # still locked, so that nobody sweeps it up
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # which is then swept up later
+            partial.unlink()
     if os.name == "posix":  # the new name itself must reach the disk, too
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        with _named(path):
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
 
 @contextmanager
@@ -75,6 +74,17 @@ def is_read_only(path: Path) -> bool:
     if not path.exists():
         return False
     return not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK))
+
+
+@contextmanager
+def _named(path: str | os.PathLike, numbers: Container[int] | None = None) -> Iterator[None]:
+    """Let errors, or those of some numbers, name a file, whatever stood in its place."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or (numbers is not None and error.errno not in numbers):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _partial(target: Path) -> tuple[Path, int]:

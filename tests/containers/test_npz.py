@@ -87,11 +87,16 @@ def test_text_that_is_none(tmp_path):
         (b"{'descr'", b"\xff'descr'"),
         (b"False", b"((((("),
         (b"'descr'", b"[[[[[[["),
+        (b"{'descr'", b" " * 11_000 + b"{'descr'"),
     ],
 )
 def test_headers_that_are_no_python(tmp_path, old, new):
     data = npy(X)
     assert old in data
-    write(tmp_path / "f.npz", [("X.npy", data.replace(old, new)), ("y.npy", npy(y))])
-    with pytest.raises(ValueError, match=r"f\.npz: "):
+    data = data.replace(old, new)
+    length = data.index(X.tobytes()) - 10
+    data = data[:8] + length.to_bytes(2, "little") + data[10:]
+    write(tmp_path / "f.npz", [("X.npy", data), ("y.npy", npy(y))])
+    with pytest.raises(ValueError, match=r"f\.npz: ") as caught:
         load_features(tmp_path / "f.npz")
+    assert "\n" not in str(caught.value)

@@ -62,8 +62,9 @@ class NpzFile(Container):
         try:
             with self._archive.open(info) as member:
                 return _described(member, info.file_size)
-        except _DAMAGE as error:
-            raise ValueError(f"the array {info.filename!r} is damaged: {error}.") from error
+        except (*_DAMAGE, ValueError) as error:
+            words = " ".join(str(error).split()).rstrip(".")  # some have several lines
+            raise ValueError(f"the array {info.filename!r} is damaged: {words}.") from error
 
 
 def _described(member: IO[bytes], size: int) -> Item:
