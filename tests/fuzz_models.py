@@ -10,10 +10,12 @@ import io
 import json
 import tracemalloc
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
 
 import numpy as np
 from damage import BYTES
+from flowers import call
 from make_models import FOLDER, OPTIONS, outputs
 from safetensors.numpy import save as serialize
 
@@ -170,5 +172,12 @@ class Models:
         return f"{kind} {way.__name__}", data, (original, is_sealed)
 
     def judge(self, data, needed):
-        """Return what became of it."""
-        return judge(data, needed[0], self.path, needed[1])
+        """Return what became of it; what loads can also be inspected, in words and in JSON."""
+        outcome = judge(data, needed[0], self.path, needed[1])
+        for options in ([], ["--json"]):
+            output, errors = io.StringIO(), io.StringIO()
+            with redirect_stdout(output), redirect_stderr(errors):
+                code = call("inspect", self.path, *options)
+            assert code == (outcome in ("ModelFormatError", "OSError")), errors.getvalue()
+            assert "internal error" not in errors.getvalue(), errors.getvalue()
+        return outcome

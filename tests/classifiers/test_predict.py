@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from conftest import BOTH, close, toy
+from conftest import BOTH, RULES, close, toy
 from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_limits
 
@@ -187,12 +187,22 @@ def test_precomputed_rows_may_come_in_any_order():
 
 
 @pytest.mark.parametrize("classifier", BOTH)
+@pytest.mark.parametrize("decision", RULES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_no_label_depends_on_the_batch_where_features_are_not_scaled(classifier, dtype):
+def test_labels_do_not_depend_on_the_batch_where_features_are_not_scaled(
+    classifier, decision, dtype
+):
+    """In single precision some do, on some processors: those which are all but ties."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X.astype(dtype)
-    model = classifier(decision="residual", random_state=0).fit(X[:300], y[:300])
-    expected = model.predict(X)
+    model = classifier(decision=decision, random_state=0).fit(X[:300], y[:300])
+    expected, values = model.predict(X), model.class_residuals(X)
+    gaps = np.abs(values[:, 0] - values[:, 1]) / model.model_.space.energies(X)
     for rows in (1, 2, 7, 64):
         parts = [model.predict(X[start : start + rows]) for start in range(0, len(X), rows)]
-        np.testing.assert_array_equal(np.concatenate(parts), expected)
+        changed = np.concatenate(parts) != expected
+        if dtype is np.float64:
+            assert not changed.any()
+        elif decision == "residual":
+            assert (gaps[changed] < 300 * np.finfo(dtype).eps).all()
+        assert changed.mean() < 0.01
