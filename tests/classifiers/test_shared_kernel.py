@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from conftest import close, toy
-from sklearn.utils.parallel import Parallel
+from joblib import Parallel
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning, _chunks
 from kerndict.kernels import Kernel
