@@ -100,3 +100,9 @@ def test_headers_that_are_no_python(tmp_path, old, new):
     with pytest.raises(ValueError, match=r"f\.npz: ") as caught:
         load_features(tmp_path / "f.npz")
     assert "\n" not in str(caught.value)
+
+
+def test_names_are_one_line(tmp_path):
+    write(tmp_path / "f.npz", [("a\nb.npy", npy(X)), ("c", b"text")])
+    with pytest.raises(ValueError, match=r"Found: 'a\\nb' \(10, 4\) float64, c \(not an array\)\."):
+        load_features(tmp_path / "f.npz")
