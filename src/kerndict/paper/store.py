@@ -101,8 +101,7 @@ class Store:
             )
         if self._database.execute("pragma integrity_check").fetchall() != [("ok",)]:
             raise self._damaged("the database is not whole")
-        for table in _TABLES:
-            self._select(table)
+        self._select("facts")
         self.rows()
         self.grid()
 
