@@ -1,16 +1,21 @@
 """How much memory the content of a file may take."""
 
+import gzip
 import os
+import re
+import tracemalloc
 import zlib
 
 import numpy as np
 import pytest
+from flowers import call
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
 from kerndict._limits import max_bytes, stored_bytes
 from kerndict.containers import open_container
 from kerndict.datasets import load_features
+from kerndict.tables import Selection, open_table, text
 
 
 @pytest.mark.parametrize(
@@ -126,3 +131,71 @@ def test_the_process_that_reads_mat_files_is_limited(tmp_path, monkeypatch):
         pytest.raises(ValueError, match="takes more memory than the limit of 1,048,576 bytes"),
     ):
         container.read("fea")
+
+
+def zipped(path):
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write("a,b,kind\n" + "1,2,x\n3,4,y\n" * 50_000)
+
+
+def repeated(path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    ones = np.ones(100_000)
+    columns = {"a": ones, "b": ones, "kind": ["x", "y"] * 50_000}
+    parquet.write_table(arrow.table(columns), path, row_group_size=1000)
+
+
+@pytest.mark.parametrize("write", [zipped, repeated])
+def test_small_files_with_many_rows(write, tmp_path, monkeypatch, capsys):
+    data = tmp_path / "data"
+    write(data)
+    arguments = ["train", data, "--label", "kind", "--out", tmp_path / "m", "--linear"]
+    monkeypatch.setenv("KERNDICT_MAX_BYTES", "1M")
+    assert call(*arguments) == 1
+    errors = capsys.readouterr().err
+    assert re.search(r"rows and more, would take 1,\d{3},\d{3} bytes of memory", errors)
+    assert "KERNDICT_MAX_BYTES" in errors
+
+
+def test_a_large_row_group(tmp_path, monkeypatch, capsys):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    values = np.random.default_rng(0).random(10_000)
+    columns = {"a": values, "kind": ["x", "y"] * 5000}
+    parquet.write_table(arrow.table(columns), tmp_path / "data")
+    arguments = ["train", tmp_path / "data", "--label", "kind", "--out", tmp_path / "m"]
+    monkeypatch.setenv("KERNDICT_MAX_BYTES", "10K")
+    assert call(*arguments) == 1
+    assert "data: row group 1 would take" in capsys.readouterr().err
+
+
+def test_one_long_label(tmp_path, monkeypatch, capsys):
+    rows = "".join(f"{i},2,{'xy'[i % 2]}\n" for i in range(1000))
+    (tmp_path / "data").write_text(f"a,b,kind\n{rows}3,4,{'z' * 10_000}\n")
+    arguments = ["train", tmp_path / "data", "--label", "kind", "--out", tmp_path / "m"]
+    monkeypatch.setenv("KERNDICT_MAX_BYTES", "10M")
+    assert call(*arguments) == 1
+    assert "the array of labels would take 40,040,000 bytes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("head", [b"", b"a,b,kind\n1,2,x\n"])
+def test_a_line_without_an_end(head, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(text, "_MAX_LINE", 2**16)
+    with gzip.open(tmp_path / "data", "wb", compresslevel=1) as file:
+        file.write(head + b"1," * 2**22)
+    arguments = ["train", tmp_path / "data", "--label", "kind", "--out", tmp_path / "m"]
+    tracemalloc.start()
+    try:
+        assert call(*arguments) == 1
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+    assert "a line of more than 65,536 characters" in capsys.readouterr().err
+
+
+def test_long_rows_make_small_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "_MAX_LINE", 2**12)
+    (tmp_path / "data").write_text("a,note\n" + f"1,{'z' * 1000}\n" * 100)
+    with open_table(str(tmp_path / "data")) as table:
+        batches = [len(batch.X) for batch in table.batches(Selection([0]))]
+    assert sum(batches) == 100
+    assert max(batches) == 5

@@ -83,8 +83,8 @@ class CodeCache(NullCache):
         for folder in folders(self._source.parent):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                with written_whole(folder / name) as partial:
-                    partial.write_bytes(stamp + _digest(content) + content)
+                with written_whole(folder / name) as file:
+                    file.write(stamp + _digest(content) + content)
             except OSError:
                 continue
             return None

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import sklearn
-from conftest import BOTH, close, toy
+from conftest import BOTH, RULES, close, toy
 from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_limits
 
 from kerndict import KernelDictionaryClassifier, _chunks
-from kerndict.rules.residual import rounding
 
 X, y = toy(n_classes=4, noise=1.0)
 
@@ -187,18 +186,22 @@ def test_precomputed_rows_may_come_in_any_order():
 
 
 @pytest.mark.parametrize("classifier", BOTH)
+@pytest.mark.parametrize("decision", RULES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_labels_depend_on_the_batch_only_at_the_limit_of_ties(classifier, dtype):
-    X, y = load_breast_cancer(return_X_y=True)  # features that are not scaled
+def test_labels_do_not_depend_on_the_batch_where_features_are_not_scaled(
+    classifier, decision, dtype
+):
+    """In single precision some do, on some processors: those which are all but ties."""
+    X, y = load_breast_cancer(return_X_y=True)
     X = X.astype(dtype)
-    model = classifier(decision="residual", random_state=0).fit(X[:300], y[:300])
-    expected, fitted = model.predict(X), model.model_
-    explained = fitted.rule.explained(fitted.space.correlations(X, fitted.atoms))
-    shares = np.ptp(explained, axis=1) / explained.max(axis=1)
-    at_the_limit = np.isclose(shares, rounding(X.dtype), rtol=0.2, atol=0)
-    assert at_the_limit.mean() < 0.15
+    model = classifier(decision=decision, random_state=0).fit(X[:300], y[:300])
+    expected, values = model.predict(X), model.class_residuals(X)
+    gaps = np.abs(values[:, 0] - values[:, 1]) / model.model_.space.energies(X)
     for rows in (1, 2, 7, 64):
         parts = [model.predict(X[start : start + rows]) for start in range(0, len(X), rows)]
         changed = np.concatenate(parts) != expected
-        assert not changed[~at_the_limit].any()
+        if dtype is np.float64:
+            assert not changed.any()
+        elif decision == "residual":
+            assert (gaps[changed] < 300 * np.finfo(dtype).eps).all()
         assert changed.mean() < 0.01

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from flowers import FEATURES, SMALL, call, table, write
+from flowers import FEATURES, SMALL, call, spawn, table, write
 
 import kerndict
 from kerndict.cli import inspect, train
@@ -131,6 +131,7 @@ def test_good_rows_before_a_bad_cell_are_written(flowers, tmp_path, capsys):
         ("kind\nx\ny\n", "no column left for the features"),
         ("a,b,kind\n1,2,x\n3,4,x\n", "y holds one class only (x)"),
         ("a,b,kind\n1,2,x\n\0,4,y\n", "is not text, nor any of the others"),
+        ("a,b,kind\n1,2,x\n" + "1,2,x\n" * 200 + "3,4,x\0\n", "line 203: the label, column"),
         ('a,b,kind\n1,"2,x\n3,4,y\n', "from line 2 on: not csv: unexpected end of data"),
     ],
 )
@@ -184,6 +185,44 @@ def test_a_model_that_could_not_be_written_is_not_trained(flowers, tmp_path, cap
     for out in (tmp_path, tmp_path / "nowhere" / "labels.csv"):
         fails(capsys, 1, f"--out {out} cannot be written", "predict", *arguments, out)
     assert call("predict", *arguments, os.devnull) == 0
+
+
+def test_the_input_is_not_replaced(flowers, tmp_path, capsys):
+    data, model = tmp_path / "data.csv", tmp_path / "m"
+    data.write_bytes(flowers.train.read_bytes())
+    model.write_bytes(flowers.model.read_bytes())
+    (tmp_path / "link").symlink_to(data)
+    os.link(data, tmp_path / "hard")
+    before = data.read_bytes(), model.read_bytes()
+    for out in (data, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "data.csv"):
+        words = f"--out {out} would replace {data}, which is read: give another file."
+        fails(capsys, 2, words, "train", data, *GOOD, "--out", out, "--force")
+        fails(capsys, 2, words, "predict", model, data, "--out", out)
+    words = f"--out {model} would replace {model}, which is read"
+    fails(capsys, 2, words, "predict", model, data, "--out", model)
+    with data.open() as file:
+        done = spawn("train", "-", *GOOD, "--out", data, stdin=file)
+    assert done.returncode == 2
+    assert "would replace what comes from standard input" in done.stderr
+    assert (data.read_bytes(), model.read_bytes()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_read_only_file_is_replaced_by_force_only(flowers, tmp_path, capsys):
+    out = tmp_path / "out"
+    for command in (
+        ["train", flowers.train, *GOOD, *SMALL],
+        ["predict", flowers.model, flowers.test],
+    ):
+        out.unlink(missing_ok=True)
+        out.write_bytes(b"old")
+        out.chmod(0o444)
+        words = f"--out {out} is read-only: give --force to replace it, or another file."
+        fails(capsys, 1, words, *command, "--out", out)
+        assert out.read_bytes() == b"old"
+        assert call(*command, "--out", out, "--force") == 0
+        assert out.read_bytes() != b"old"
+        assert out.stat().st_mode & 0o777 == 0o444
 
 
 def test_a_column_that_the_model_needs_is_not_dropped(flowers, capsys):
@@ -279,6 +318,29 @@ def test_missing_extras_are_named(module, extra, flowers, tmp_path, monkeypatch,
     monkeypatch.setitem(sys.modules, module, None)
     words = f"install {module} to read it, pip install 'kerndict[{extra}]'"
     fails(capsys, 1, words, "predict", flowers.model, tmp_path / "data")
+
+
+def test_labels_that_would_be_taken_for_one_another(flowers, tmp_path, capsys):
+    path, out = tmp_path / "d.npz", ["--out", tmp_path / "m"]
+    np.savez(path, X=np.eye(4), y=np.array([b"a\xff", b"a\xfe"] * 2))
+    fails(capsys, 1, r"b'a\xfe' is not text in UTF-8: save it as text", "train", path, *out)
+    for labels, words in (
+        ([b"\xff", b"\xfe"], r"b'\xff' is not text in UTF-8"),
+        (["a", "a\0"], "row 2: the label, column 'species', holds a NUL character"),
+    ):
+        frame = pd.DataFrame({"a": [1.0, 2.0], "species": labels})
+        frame.to_parquet(tmp_path / "d.parquet")
+        fails(capsys, 1, words, "train", tmp_path / "d.parquet", *GOOD, *out)
+
+
+@pytest.mark.parametrize("notes", [b"[1]", b"3", b"{", b"\xff", b'{"index_columns": 3}'])
+def test_notes_of_pandas_that_are_damaged(notes, flowers, tmp_path, capsys):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = arrow.table({name: [1.0] for name in FEATURES})
+    path = tmp_path / "d.parquet"
+    parquet.write_table(columns.replace_schema_metadata({b"pandas": notes}), path)
+    fails(capsys, 1, "the notes of pandas in the parquet", "predict", flowers.model, path)
 
 
 def test_typicality_needs_the_collaborative_rule(flowers, capsys):

@@ -1,6 +1,7 @@
 """npz files of unknown origin."""
 
 import io
+import sys
 import zipfile
 
 import numpy as np
@@ -65,3 +66,43 @@ def test_damage_is_found_when_an_array_is_read(tmp_path):
         np.testing.assert_array_equal(container.read("y"), y)
         with pytest.raises(ValueError, match="the array 'X' is damaged: Bad CRC-32"):
             container.read("X")
+
+
+def test_text_that_is_none(tmp_path):
+    labels = np.array(["a", "b"] * 5).view(np.uint32)
+    labels[3] = sys.maxunicode + 1
+    for order in "<>":
+        wrong = labels.astype(f"{order}u4").view(f"{order}U1")
+        write(tmp_path / "f.npz", [("X.npy", npy(X)), ("y.npy", npy(wrong))])
+        with pytest.raises(ValueError, match="the array 'y' is damaged: it holds what is no text"):
+            load_features(tmp_path / "f.npz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"(10, 4)", b"(10, 4("),
+        (b"{'descr'", b"('descr'"),
+        (b"'<f8'", b"'\n  '"),
+        (b"{'descr'", b"\xff'descr'"),
+        (b"False", b"((((("),
+        (b"'descr'", b"[[[[[[["),
+        (b"{'descr'", b" " * 11_000 + b"{'descr'"),
+    ],
+)
+def test_headers_that_are_no_python(tmp_path, old, new):
+    data = npy(X)
+    assert old in data
+    data = data.replace(old, new)
+    length = data.index(X.tobytes()) - 10
+    data = data[:8] + length.to_bytes(2, "little") + data[10:]
+    write(tmp_path / "f.npz", [("X.npy", data), ("y.npy", npy(y))])
+    with pytest.raises(ValueError, match=r"f\.npz: ") as caught:
+        load_features(tmp_path / "f.npz")
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_one_line(tmp_path):
+    write(tmp_path / "f.npz", [("a\nb.npy", npy(X)), ("c", b"text")])
+    with pytest.raises(ValueError, match=r"Found: 'a\\nb' \(10, 4\) float64, c \(not an array\)\."):
+        load_features(tmp_path / "f.npz")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -213,8 +214,8 @@ RESULT = dict.fromkeys(COLUMNS[4:10], 0.5) | {"details": {"spans": False}}
 def test_rows_are_kept_once_with_their_arrays(tmp_path):
     row = Row("digits", "I", "idl-aksvd", 1)
     with Store(tmp_path) as store:
-        store.add(row, RESULT, {"a": np.ones(3)})
-        store.add(row, RESULT, None)
+        for _ in range(2):
+            store.add(row, RESULT, {"a": np.ones(3)})
         assert list(store.results()) == [row]
         assert store.arrays("digits")["a"].sum() == 3
         assert store.fact("name") is None
@@ -256,15 +257,27 @@ def test_unusable_stores_are_explained(tmp_path, capsys):
     assert "cannot be used" in capsys.readouterr().err
 
 
-def test_workers_end_with_a_parent_that_was_killed(tmp_path):
+def children(process):
+    """Return the processes that a process has started."""
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    return listed.read_text().split() if listed.exists() else []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads processes from /proc")
+@pytest.mark.parametrize("moment", [0.0, 0.3, 1.0, 2.0, "a row"])
+def test_workers_end_with_a_parent_that_was_killed(tmp_path, moment):
     run = subprocess.Popen(
         [*COMMAND, "--out", tmp_path, "--jobs", "2"],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    for _ in range(2):
+    while len(children(run.pid)) < 3:  # two workers, and what cleans up after them
+        time.sleep(0.01)
+    if moment == "a row":
         assert run.stdout.readline()
+    else:
+        time.sleep(moment)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     run.stdout.close()

@@ -146,7 +146,9 @@ kerndict.save(model, {str(path)!r})
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     assert path.read_bytes() == b"old"
+    assert len(list(path.parent.iterdir())) == 2
     kerndict.save(LINEAR, path)
+    assert list(path.parent.iterdir()) == [path]
     np.testing.assert_array_equal(kerndict.load(path).predict(X), LINEAR.predict(X))
 
 

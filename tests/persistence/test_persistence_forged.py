@@ -1,5 +1,7 @@
 """A right checksum over content that does not fit together: an error, not a crash at predict."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from fuzz_models import parse, seal
@@ -100,6 +102,7 @@ FORGERIES = [
     forged("kernel-float32", **{"0.X_fit": np.zeros((24, 6))}),
     forged("strings", classes=np.full((3, 2), 0x110000, np.uint32)),
     forged("strings", classes=np.zeros((3, 0), np.uint32)),
+    forged("strings", classes=np.zeros((0, 2**29), np.uint32)),
     forged("objects", **{"classes.ends": np.array([3, 2**62, 7])}),
     forged("objects", **{"classes.ends": np.array([-1, 3, 15])}),
     forged("objects", classes=np.full(15, 255, np.uint8)),
@@ -108,6 +111,9 @@ FORGERIES = [
     forged("pipeline", **{"1.mean": None}),
     forged("pipeline", **{"1.n_features_in": np.array(7), "1.mean": None, "1.scale": None}),
     forged("pipeline", **{"2.n_features_in": np.array(7)}),
+    stated("linear-residual", versions=["kerndict"]),
+    stated("linear-residual", versions="1"),
+    stated("linear-residual", versions={"kerndict": {"a": 1}}),
     stated("linear-residual", steps=None),
     stated("linear-residual", steps=[]),
     stated("linear-residual", steps=[3]),
@@ -157,3 +163,12 @@ def test_inconsistent_content_under_a_right_checksum(tmp_path, forgery):
     with pytest.raises(ModelFormatError, match=r"model\.safetensors: ") as caught:
         kerndict.load(path)
     assert "checksum" not in str(caught.value)
+
+
+@pytest.mark.skipif(find_spec("polars") is not None, reason="polars is installed")
+def test_output_of_a_library_that_is_not_there(tmp_path):
+    document, arrays = parse((FOLDER / "pipeline.safetensors").read_bytes())
+    document["steps"][0]["output"] = "polars"
+    (tmp_path / "model").write_bytes(seal(document, arrays))
+    with pytest.raises(ModelFormatError, match=r"install polars, or save .* set_output"):
+        kerndict.load(tmp_path / "model")

@@ -1,11 +1,12 @@
-"""Damaged files: always a clear error or an equal model.  tests/fuzz_models.py makes thousands."""
+"""Damaged files: always a clear error or an equal model."""
 
 import random
 import tracemalloc
 
 import numpy as np
 import pytest
-from fuzz_models import BYTES, forge, judge, sealed
+from damage import BYTES
+from fuzz_models import forge, judge, sealed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from make_models import FOLDER, outputs

@@ -10,6 +10,7 @@ from typing import Any
 
 import kerndict
 from kerndict.cli import demo, evaluate, inspect, predict, reproduce, train
+from kerndict.cli.cells import printable
 from kerndict.cli.common import UsageError
 
 _COMMANDS = (train, predict, evaluate, inspect, demo, reproduce)
@@ -96,4 +97,5 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _say(words: str) -> None:
-    print(f"kerndict: {words}", file=sys.stderr)
+    lines = "\n".join(map(printable, words.split("\n")))
+    print(f"kerndict: {lines}", file=sys.stderr)

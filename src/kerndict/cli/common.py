@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kerndict._files import is_read_only
+from kerndict.cli.cells import printable
+
 DATA_HELP = (
     "csv (may be gzipped) with a header, parquet, npz or mat; - reads csv from standard input"
 )
@@ -54,11 +57,36 @@ def add_reject(command: argparse.ArgumentParser) -> None:
     )
 
 
-def check_out(path: Path) -> None:
-    """Find out before the work that a file could not be written after it."""
+def add_force(command: argparse.ArgumentParser) -> None:
+    """Add the option to replace what is read-only."""
+    command.add_argument(
+        "--force", action="store_true", help="replace --out even if it is read-only"
+    )
+
+
+def check_out(path: Path, inputs: Sequence[str], force: bool) -> None:
+    """Find out before the work that a file could not be written after it, or is an input."""
+    for name in inputs:
+        if path.is_file() and _is_same(path, name):
+            words = "what comes from standard input" if name == "-" else f"{name}, which is read"
+            raise UsageError(f"--out {path} would replace {words}: give another file.")
     folder = Path(os.path.realpath(path)).parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
+    if is_read_only(path) and not force:
+        raise OSError(f"--out {path} is read-only: give --force to replace it, or another file.")
+
+
+def _is_same(path: Path, name: str) -> bool:
+    """Tell whether a path leads to an input: a path, or ``-`` for standard input."""
+    try:
+        if name == "-":
+            return sys.stdin is not None and os.path.samestat(
+                path.stat(), os.fstat(sys.stdin.fileno())
+            )
+        return path.samefile(name)
+    except (OSError, ValueError):  # one of them is not there, or has no descriptor
+        return False
 
 
 def whole_number(minimum: int) -> Callable[[str], int]:
@@ -89,7 +117,7 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Return names and values in two columns; on a terminal long values are wrapped."""
-    listed = list(pairs)
+    listed = [(printable(name), printable(value)) for name, value in pairs]
     indent = max(len(name) for name, _ in listed) + 2
     lines = [f"{name:<{indent}}{value}" for name, value in listed]
     if sys.stdout is not None and sys.stdout.isatty():
@@ -103,7 +131,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in aligned columns, the first to the left and the others to the right."""
-    lines = [header, *rows]
+    lines = [[printable(cell) for cell in line] for line in (header, *rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     return "\n".join(
         "  ".join(

@@ -3,7 +3,7 @@
 import argparse
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -11,8 +11,17 @@ from typing import TextIO
 
 import numpy as np
 
-from kerndict._files import written_whole
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, add_reject, check_out
+from kerndict._files import text_written_whole
+from kerndict.cli.cells import harmless, printable
+from kerndict.cli.common import (
+    DATA_HELP,
+    UsageError,
+    add_command,
+    add_drop,
+    add_force,
+    add_reject,
+    check_out,
+)
 from kerndict.cli.scoring import Scorer
 from kerndict.tables import Batch
 
@@ -38,6 +47,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--out", type=Path, metavar="FILE", help="write here instead of to standard output"
     )
+    add_force(command)
     command.add_argument(
         "--id",
         action="append",
@@ -52,6 +62,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="WORD",
         help="the label of rejected rows; their best class is the runner-up. Default: unknown",
     )
+    command.add_argument(
+        "--safe-csv",
+        action="store_true",
+        help="for spreadsheets: put ' before cells that they would take for formulas, and all "
+        "cells in quotes",
+    )
     command.set_defaults(run=_run)
 
 
@@ -59,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.unknown is not None and options.reject is None:
         raise UsageError("--unknown needs --reject LEVEL.")
     if options.out is not None:
-        check_out(options.out)
+        check_out(options.out, [options.model, options.data], options.force)
     scorer = Scorer(options.model, options.reject)
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
@@ -70,14 +86,33 @@ def _run(options: argparse.Namespace) -> int:
         header.append("typicality")
     with (
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
-        _opened(options.out) as file,
+        _opened(options.out, options.force) as file,
     ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*_distinct_names(copied, header), *header])
+        writer = csv.writer(
+            file,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if options.safe_csv else csv.QUOTE_MINIMAL,
+        )
+        dress = _dress(options.safe_csv, file)
+        writer.writerow(map(dress, [*_distinct_names(copied, header), *header]))
         for batch in batches:
-            writer.writerows(_rows(scorer, batch, word))
+            writer.writerows(map(dress, row) for row in _rows(scorer, batch, word))
             file.flush()
     return 0
+
+
+def _dress(safe: bool, file: TextIO) -> Callable[[str], str]:
+    """Return what is done to every cell: a terminal obeys some, a spreadsheet others."""
+    dresses = [harmless] if safe else []
+    if file.isatty():
+        dresses.append(printable)
+
+    def dress(cell: str) -> str:
+        for each in dresses:
+            cell = each(cell)
+        return cell
+
+    return dress if dresses else str
 
 
 def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
@@ -95,7 +130,7 @@ def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[TextIO]:
+def _opened(path: Path | None, force: bool) -> Iterator[TextIO]:
     """Open standard output, a plain file that is written whole, or something else."""
     if path is None:
         if sys.stdout is None:
@@ -107,10 +142,7 @@ def _opened(path: Path | None) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as file:
             yield file
     else:
-        with (
-            written_whole(path) as partial,
-            partial.open("w", encoding="utf-8", newline="") as file,
-        ):
+        with text_written_whole(path, force) as file:
             yield file
 
 

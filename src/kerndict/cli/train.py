@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,18 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
+from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
-from kerndict.cli.common import DATA_HELP, UsageError, add_command, add_drop, check_out, facts
+from kerndict.cli.common import (
+    DATA_HELP,
+    UsageError,
+    add_command,
+    add_drop,
+    add_force,
+    check_out,
+    facts,
+)
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -54,6 +64,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         "array, default y",
     )
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
+    add_force(command)
     add_drop(command)
     command.add_argument(
         "--no-normalize", action="store_true", help="take rows as they are, whatever their length"
@@ -90,7 +101,7 @@ def _run(options: argparse.Namespace) -> int:
     make({})
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
-    check_out(options.out)
+    check_out(options.out, [options.data], options.force)
     X, y, names = _read(options)
     if not options.linear and _kernel_bytes(X) > _memory():
         raise MemoryError(_remedy(options, X))
@@ -101,7 +112,7 @@ def _run(options: argparse.Namespace) -> int:
     except MemoryError as error:
         raise MemoryError(f"{error} {_remedy(options, X)}") from error
     seconds = time.perf_counter() - begin
-    save_named(model, options.out, names)
+    save_named(model, options.out, names, options.force)
     print(_report(options, model, y, seconds))
     return 0
 
@@ -154,23 +165,30 @@ def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | No
         features, _, batches = table.training_rows(options.label, options.drop)
         parts: list[NDArray] = []
         labels: list[str] = []
+        taken = 0
         for batch in batches:
             parts.append(batch.X)
             labels += batch.labels or []
+            taken += batch.X.nbytes + sum(map(sys.getsizeof, batch.labels or []))
+            if table.has_columns:
+                check_bytes(taken, table.limit, f"{table.name}, {len(labels)} rows and more,")
     if not parts:
         raise ValueError(f"{table.name} has no rows.")
     X = parts[0] if len(parts) == 1 else np.concatenate(parts)  # no second copy of all rows
-    return X, as_labels(labels), features
+    return X, as_labels(labels, table.limit), features
 
 
-def as_labels(labels: list[str]) -> NDArray:
+def as_labels(labels: list[str], limit: int) -> NDArray:
     """Return labels as integers if all of them are written as such, else as strings.
 
-    >>> as_labels(["2", "10"]), as_labels(["2.0", "10.0"]), as_labels(["2", "02"])
+    These may take ``limit`` bytes; each takes as many as the longest.
+
+    >>> as_labels(["2", "10"], 100), as_labels(["2.0", "10.0"], 100), as_labels(["2", "02"], 100)
     (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
     """
     whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
     if not all(whole.values()):
+        check_bytes(4 * len(labels) * max(map(len, whole)), limit, "the array of labels")
         return np.array(labels)
     return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 

@@ -1,11 +1,13 @@
 """What a container of arrays offers: a list of its items, and each array when it is asked for."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._limits import check_bytes
@@ -47,6 +49,8 @@ class Container(ABC):
         check_bytes(self.taken + n_bytes, self.limit, words)
         array = self._read(name)
         self.taken += array.nbytes
+        if not _is_text(array):
+            raise ValueError(f"the array {name!r} is damaged: it holds what is no text.")
         return array
 
     @abstractmethod
@@ -67,3 +71,11 @@ class Container(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _is_text(array: NDArray) -> bool:
+    """Tell whether an array of text, if it is one, holds characters; NumPy does not check it."""
+    if array.dtype.kind != "U" or array.dtype.itemsize == 0:
+        return True
+    points = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).view(np.uint32)
+    return not (points > sys.maxunicode).any()

@@ -4,6 +4,7 @@ import zipfile
 import zlib
 from math import prod
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO
 
 from numpy.lib import format as npy
@@ -13,7 +14,11 @@ from kerndict._limits import max_bytes, stored_bytes
 from kerndict.containers.items import Container, Item
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+#: What a damaged archive, and the header of a damaged array, which is Python text, may raise.
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError),
+    *(TokenError, SyntaxError, RecursionError),
+)
 
 
 class NpzFile(Container):
@@ -57,8 +62,9 @@ class NpzFile(Container):
         try:
             with self._archive.open(info) as member:
                 return _described(member, info.file_size)
-        except _DAMAGE as error:
-            raise ValueError(f"the array {info.filename!r} is damaged: {error}.") from error
+        except (*_DAMAGE, ValueError) as error:
+            words = " ".join(str(error).split()).rstrip(".")  # some have several lines
+            raise ValueError(f"the array {info.filename!r} is damaged: {words}.") from error
 
 
 def _described(member: IO[bytes], size: int) -> Item:

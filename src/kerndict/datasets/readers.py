@@ -142,7 +142,8 @@ def _bunch(
 
 def _listed(container: Container) -> str:
     words = ", ".join(
-        f"{name} {item.words}" if item.is_array else f"{name} ({item.words})"
+        f"{name if name.isprintable() else repr(name)} "
+        f"{item.words if item.is_array else f'({item.words})'}"
         for name, item in container.items.items()
     )
     return f"Found: {words or 'nothing'}."

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from kerndict._files import written_whole
+from kerndict._files import text_written_whole
 from kerndict.paper.protocol import DATASETS
 from kerndict.paper.tables import ReportTable, Rows, datasets_in
 from kerndict.paper.verdicts import Verdict
@@ -33,8 +33,8 @@ def write_report(
         settings=_table(settings_table(rows)),
         environments=_environments(rows),
     )
-    with written_whole(path) as partial:
-        partial.write_text(text, encoding="utf-8")
+    with text_written_whole(path) as file:
+        file.write(text)
 
 
 def write_markdown(
@@ -45,8 +45,8 @@ def write_markdown(
     for verdict in verdicts:
         lines += [f"**“{verdict.claim}”** {verdict.verdict}.\n"]
         lines += [f"- {number}" for number in verdict.numbers] + [""]
-    with written_whole(path) as partial:
-        partial.write_text("\n".join(lines), encoding="utf-8")
+    with text_written_whole(path) as file:
+        file.write("\n".join(lines))
 
 
 def settings_table(rows: Rows) -> ReportTable:

@@ -4,13 +4,13 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 
 from kerndict.paper.experiment import compute
 from kerndict.paper.protocol import FIGURES, N_ATOMS, Row
@@ -33,11 +33,9 @@ def run(
     store: Store, rows: Sequence[Row], folder: Path | None, jobs: int
 ) -> Iterator[tuple[Row, dict[str, Any]]]:
     """Compute rows, several at a time if asked; yield each once it is kept."""
-    if jobs == 1:
-        outcomes: Any = ((row, *compute(row, folder)) for row in rows)
-    else:
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        outcomes = parallel(delayed(_in_worker)(row, folder) for row in rows)
+    outcomes: Any = ((row, *compute(row, folder)) for row in rows)
+    if jobs > 1:
+        outcomes = _side_by_side(rows, folder, jobs)
     try:
         for row, result, arrays in outcomes:
             result["details"]["jobs"] = jobs  # times of rows side by side are not those of one
@@ -50,19 +48,30 @@ def run(
         ) from error
 
 
-def _in_worker(row: Row, folder: Path | None) -> tuple:
-    _end_with_parent()
-    return row, *compute(row, folder)
+def _side_by_side(rows: Sequence[Row], folder: Path | None, jobs: int) -> Iterator[tuple]:
+    """Compute rows in processes, which share the cores; yield each as it is finished."""
+    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    executor = get_reusable_executor(
+        max_workers=jobs,
+        initializer=_end_with_parent,
+        initargs=(os.getpid(),),
+        env={name: os.environ.get(name, threads) for name in names},
+    )
+    try:
+        work = {executor.submit(compute, row, folder): row for row in rows}
+        for done in as_completed(work):
+            yield work[done], *done.result()
+    finally:
+        executor.shutdown(kill_workers=True)
 
 
-@lru_cache(maxsize=1)
-def _end_with_parent() -> None:
-    """End this worker soon after its parent, even one that was killed."""
-    parent = os.getppid()
+def _end_with_parent(parent: int) -> None:
+    """End this worker soon after its parent, even one that was killed before the worker began."""
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
+            time.sleep(0.5)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -38,7 +38,7 @@ def save(
     sklearn.exceptions.NotFittedError
         The model is not fitted.
     OSError
-        The file cannot be written.
+        The file cannot be written, or one of that name is read-only.
 
     See Also
     --------
@@ -63,14 +63,18 @@ def save_named(
     model: "DictionaryClassifier | KernelDictionaryClassifier | Pipeline",
     path: str | PathLike,
     feature_names: Sequence[str] | None,
+    force: bool = False,
 ) -> None:
-    """Write a model as :func:`save` does, with names of features that it was not fitted with."""
+    """Write a model as :func:`save` does, with names of features that it was not fitted with.
+
+    ``force`` replaces even a file that is read-only.
+    """
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
 
     content = encode(model, feature_names)
     decode(*content)  # what is written can be read
-    write(path, *content)
+    write(path, *content, force)
 
 
 def load(path: str | PathLike) -> Any:

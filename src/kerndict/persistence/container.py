@@ -52,15 +52,20 @@ class Place(NamedTuple):
     end: int
 
 
-def write(path: str | os.PathLike, document: dict[str, Any], arrays: dict[str, NDArray]) -> None:
-    """Write a document and its arrays, all or nothing."""
+def write(
+    path: str | os.PathLike,
+    document: dict[str, Any],
+    arrays: dict[str, NDArray],
+    force: bool = False,
+) -> None:
+    """Write a document and its arrays, all or nothing; ``force`` replaces read-only files."""
     document = {"format_version": FORMAT_VERSION, **document}
     sealed = {**document, "sha256": checksum(document, arrays)}
     data = serialize(dict(sorted(arrays.items())), {_KEY: _json(sealed)})
     if int.from_bytes(data[:8], "little") > MAX_HEADER:
         raise ModelFormatError(f"the header exceeds {MAX_HEADER} bytes: use fewer steps.")
-    with written_whole(path) as partial:
-        partial.write_bytes(data)
+    with written_whole(path, force) as file:
+        file.write(data)
 
 
 def read(path: str | os.PathLike) -> tuple[dict[str, Any], dict[str, NDArray]]:

@@ -12,6 +12,8 @@ from kerndict.exceptions import ModelFormatError
 #: Strings of NumPy are kept as code points, "object" is Python strings, the rest numbers.
 _NUMBERS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
 _NUMBERS += ("float16", "float32", "float64")
+#: Characters of a string of NumPy, at most.
+_LONGEST = 2**29 - 1
 
 
 def pack_labels(classes: NDArray) -> tuple[str, dict[str, NDArray]]:
@@ -47,7 +49,8 @@ def unpack_labels(dtype: Any, arrays: dict[str, NDArray]) -> NDArray:
 
 def _fixed_labels(dtype: Any, array: NDArray) -> NDArray:
     if dtype == "str":
-        if array.ndim != 2 or array.dtype != np.uint32 or array.shape[1] < 1:
+        right = array.ndim == 2 and array.dtype == np.uint32
+        if not right or not 1 <= array.shape[1] <= _LONGEST:
             raise ModelFormatError(f"labels have shape {array.shape} and type {array.dtype}.")
         if (array > 0x10FFFF).any():
             raise ModelFormatError("the labels are not text.")

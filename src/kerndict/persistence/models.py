@@ -4,6 +4,7 @@ The document names the classes; they are looked up in two tables, and built by t
 from parameters that are plain values.
 """
 
+import importlib.util
 import math
 import platform
 from collections.abc import Mapping, Sequence
@@ -120,6 +121,9 @@ def decode(document: Document, arrays: Mapping[str, NDArray]) -> Any:
     entries = document.get("steps")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ModelFormatError("the steps are missing.")
+    versions = document.get("versions", {})
+    if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
+        raise ModelFormatError(f"the versions {short(versions)} are not names and versions.")
     states, rest = _by_step(arrays, len(entries))
     classes = unpack_labels(document.get("label_dtype"), rest)
     steps: list[tuple[Any, Any]] = []
@@ -179,6 +183,11 @@ def _unfitted(entry: Document, kinds: Mapping[str, type]) -> Any:
 def _restore_output(step: Any, output: Any) -> None:
     if output not in _OUTPUTS:
         raise ModelFormatError(f"output={short(output)} is not one of {_OUTPUTS}.")
+    if output in ("pandas", "polars") and importlib.util.find_spec(output) is None:
+        raise ModelFormatError(
+            f"its scalers give tables of {output}: install {output}, or save the model after "
+            "set_output(transform='default')."
+        )
     if output is not None:
         step.set_output(transform=output)
 

@@ -64,7 +64,8 @@ def _recognised(stream: BufferedReader, name: str, path: Path | None) -> Iterato
                 f"{name} is not text, nor any of the others: give csv, parquet, npz, or mat of "
                 "version 5 or 7.3 (save -v7)."
             )
-        yield TextTable(stream, name, compressed=kind is Kind.GZIP)
+        size = 0 if path is None else path.stat().st_size
+        yield TextTable(stream, name, compressed=kind is Kind.GZIP, size=size)
     else:
         raise ValueError(f"{name} is {kind.value}: give csv, parquet, npz or mat.")
 

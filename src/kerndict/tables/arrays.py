@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kerndict.containers import Container
 from kerndict.datasets.layouts import LAYOUTS, Layout
 from kerndict.datasets.readers import find_layout, read_features
-from kerndict.tables.batch import Batch, Rows, Table, Wanted, as_text, batch_rows
+from kerndict.tables.batch import Batch, Rows, Table, Wanted, as_text, bad_label, batch_rows
 
 
 class ArrayTable(Table):
@@ -20,7 +20,7 @@ class ArrayTable(Table):
     has_columns: ClassVar[bool] = False
 
     def __init__(self, container: Container, name: str) -> None:
-        self.name, self._container = name, container
+        self.name, self._container, self.limit = name, container, container.limit
 
     def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
         """Return the rows at once; ``label`` is the name of an array, None for the layout's."""
@@ -50,8 +50,9 @@ class ArrayTable(Table):
         if chosen is not None:
             self._check_labels(chosen)
         X, labels = self._read(layout, chosen, part)
-        if "" in labels:
-            raise ValueError(f"{self.name}, row {labels.index('') + 1}: the label is empty.")
+        bad = bad_label(labels)
+        if bad is not None:
+            raise ValueError(f"{self.name}, row {bad[0] + 1}: the label {bad[1]}.")
         return X, labels
 
     def _layout(self) -> Layout:
@@ -90,7 +91,10 @@ class ArrayTable(Table):
         rows: NDArray | slice = slice(None)
         if part is not None and features.train is not None:
             rows = features.train == part
-        names = [as_text(name).strip() for name in features.target_names.tolist()]
+        try:
+            names = [as_text(name).strip() for name in features.target_names.tolist()]
+        except ValueError as error:
+            raise ValueError(f"{self.name}: the label {error}") from error
         return features.data[rows], [names[i] for i in features.target[rows].tolist()]
 
 

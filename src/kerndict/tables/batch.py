@@ -62,10 +62,12 @@ class Rows(NamedTuple):
 class Table(ABC):
     """Rows of a file or a stream: ``name`` is for messages.
 
-    Only where a table has columns, some of them can be dropped or copied.
+    Only where a table has columns, some of them can be dropped or copied.  All that is kept of it
+    may take ``limit`` bytes.
     """
 
     name: str
+    limit: int
     has_columns: ClassVar[bool]
 
     @abstractmethod
@@ -88,13 +90,33 @@ def batch_rows(width: int) -> int:
 def as_text(value: Any) -> str:
     """Return a label or a cell as text; whole numbers look the same in all files.
 
+    Bytes that are not UTF-8 are a ValueError.
+
     >>> as_text(3.0), as_text(np.int8(3)), as_text(b"cat"), as_text(None), as_text(np.nan)
     ('3', '3', 'cat', '', '')
     """
     if value is None or value != value:
         return ""
     if isinstance(value, (bytes, np.bytes_)):
-        return value.decode("utf-8", "replace")
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{value!r} is not text in UTF-8: save it as text.") from None
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def bad_label(labels: Sequence[str]) -> tuple[int, str] | None:
+    """Return the place of a label that cannot be one, and what is wrong with it.
+
+    Arrays of text end at NUL characters, so that labels would be taken for one another.
+
+    >>> bad_label(["a", ""]), bad_label(["a", "b"])
+    ((1, 'is empty'), None)
+    """
+    for label in sorted(set(labels)):
+        if not label or "\0" in label:
+            words = "holds a NUL character: remove it" if label else "is empty"
+            return labels.index(label), words
+    return None

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, as_text, batch_rows
+from kerndict._limits import check_bytes, max_bytes
+from kerndict.tables.batch import Batch, Selection, as_text, bad_label, batch_rows
 from kerndict.tables.columns import ColumnTable
 
 
@@ -24,15 +25,32 @@ class ParquetTable(ColumnTable):
                 "pip install 'kerndict[parquet]'."
             ) from error
         self.name, self._arrow = str(path), pyarrow
+        self.limit = max_bytes(path.stat().st_size)
         try:
             self._file = parquet.ParquetFile(path)
         except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{path}: the parquet file is damaged: {error}") from error
+            raise self._damaged(error) from error
         schema = self._file.schema_arrow
-        described = (schema.pandas_metadata or {}).get("index_columns", [])
+        described = self._described_index(schema)
         index = [name for name in schema.names if name in described]
         self.columns = [name for name in schema.names if name not in described] + index
         self.n_index = len(index)
+
+    def _damaged(self, error: Exception) -> ValueError:
+        words = " ".join(str(error).split())  # some have several lines
+        return ValueError(f"{self.name}: the parquet file is damaged: {words}")
+
+    def _described_index(self, schema: Any) -> list[Any]:
+        """Return what pandas notes about the index: names, or what stands for a range."""
+        try:
+            described = (schema.pandas_metadata or {}).get("index_columns", [])
+        except (ValueError, AttributeError):  # not JSON, or something else than a dictionary
+            described = None
+        if not isinstance(described, list):
+            raise ValueError(
+                f"{self.name}: the notes of pandas in the parquet file are damaged: write it anew."
+            )
+        return described
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
         """Yield all rows, once."""
@@ -44,7 +62,7 @@ class ParquetTable(ColumnTable):
         seen = 0
         for batch in self._read(wanted):
             parts = [self._numbers(batch[name], name, targets[name], seen) for name in features]
-            cells = [[as_text(value) for value in batch[name].to_pylist()] for name in copied]
+            cells = [self._texts(batch[name], name, seen) for name in copied]
             yield Batch(
                 np.column_stack(parts),
                 None if label is None else self._labels(batch[label], label, seen),
@@ -54,12 +72,23 @@ class ParquetTable(ColumnTable):
 
     def _read(self, wanted: Sequence[str]) -> Iterator[Any]:
         size = batch_rows(len(wanted))
+        self._check_groups()
         try:
             for batch in self._file.iter_batches(size, columns=list(wanted)):
                 if batch.num_rows:
                     yield batch
         except (self._arrow.ArrowException, OSError) as error:
-            raise ValueError(f"{self.name}: the parquet file is damaged: {error}") from error
+            raise self._damaged(error) from error
+
+    def _check_groups(self) -> None:
+        """Check how much the row groups take, which are read as a whole.
+
+        More is not asked of their description: pyarrow ends the process at some that are damaged.
+        """
+        groups = self._file.metadata
+        for number in range(groups.num_row_groups):
+            size = groups.row_group(number).total_byte_size
+            check_bytes(size, self.limit, f"{self.name}: row group {number + 1}")
 
     def _number_type(self, name: str) -> Any:
         kind, types = self._file.schema_arrow.field(name).type, self._arrow.types
@@ -78,8 +107,16 @@ class ParquetTable(ColumnTable):
         return values
 
     def _labels(self, column: Any, name: str, seen: int) -> list[str]:
-        labels = [as_text(value).strip() for value in column.to_pylist()]
-        if "" in labels:
-            row = seen + labels.index("") + 1
-            raise ValueError(f"{self.name}, row {row}: the label, column {name!r}, is empty.")
+        labels = [cell.strip() for cell in self._texts(column, name, seen)]
+        bad = bad_label(labels)
+        if bad is not None:
+            row, words = seen + bad[0] + 1, bad[1]
+            raise ValueError(f"{self.name}, row {row}: the label, column {name!r}, {words}.")
         return labels
+
+    def _texts(self, column: Any, name: str, seen: int) -> list[str]:
+        try:
+            return [as_text(value) for value in column.to_pylist()]
+        except ValueError as error:
+            words = f"from row {seen + 1} on: column {name!r} holds a cell that is no text"
+            raise ValueError(f"{self.name}, {words}: {error}") from error

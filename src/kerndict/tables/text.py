@@ -14,9 +14,12 @@ from typing import BinaryIO, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.tables.batch import Batch, Selection, batch_rows
+from kerndict._limits import max_bytes
+from kerndict.tables.batch import Batch, Selection, bad_label, batch_rows
 from kerndict.tables.columns import ColumnTable
 
+#: Characters of a line, at most; no more than twice as many are held at a time.
+_MAX_LINE = 2**24
 _DELIMITERS = ",;\t"
 _DIGIT = re.compile(r"\d")
 _QUOTED = re.compile(r'"[^"]*"')
@@ -32,19 +35,23 @@ class TextTable(ColumnTable):
     stream : binary, UTF-8
     name : for messages
     compressed : whether the stream is gzip
+    size : bytes of the file; 0 where they are not known
     """
 
-    def __init__(self, stream: BinaryIO, name: str, compressed: bool = False) -> None:
-        self.name = name
+    def __init__(
+        self, stream: BinaryIO, name: str, compressed: bool = False, size: int = 0
+    ) -> None:
+        self.name, self.limit = name, max_bytes(size)
+        self._read = 0  # characters since the last batch
         self._line = 0  # the last line of what has been read as whole rows
         opened = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if compressed else stream
         self._text = io.TextIOWrapper(opened, "utf-8-sig", newline="")
         with _explained(self):
-            first = self._text.readline()
+            first = self._text.readline(_MAX_LINE)
             if not first.strip():
                 raise ValueError(f"{name} is empty, or begins with an empty line.")
             delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
-            lines = chain([first], self._text)
+            lines = self._lines(first)
             self._delimiter = delimiter
             self._reader = csv.reader(
                 lines, delimiter=delimiter, skipinitialspace=True, strict=True
@@ -56,6 +63,16 @@ class TextTable(ColumnTable):
         numbers = [name for name in self.columns if _DIGIT.search(name) and _is_number(name)]
         if numbers and not _counts(numbers):
             self.number = numbers[0]
+
+    def _lines(self, line: str) -> Iterator[str]:
+        """Yield a line and all that follow it, none of them longer than memory can take."""
+        while line:
+            if len(line) == _MAX_LINE and line[-1] not in "\r\n":
+                words = f"a line of more than {_MAX_LINE:,} characters: give csv with shorter ones."
+                raise ValueError(f"{self.where}: {words}")
+            self._read += len(line)
+            yield line
+            line = self._text.readline(_MAX_LINE)
 
     def batches(self, selection: Selection) -> Iterator[Batch]:
         """Yield all rows, once; empty lines are passed over, unless they would be a cell."""
@@ -91,9 +108,10 @@ class TextTable(ColumnTable):
                 else:
                     empty = line
                 self._line = line
-                if len(rows) == size:
+                if len(rows) == size or self._read > _MAX_LINE:
                     yield rows, lines
                     rows, lines = [], []
+                    self._read = 0
         if rows:
             yield rows, lines
 
@@ -137,10 +155,9 @@ class TextTable(ColumnTable):
 
     def _labels(self, rows: list[list[str]], lines: list[int], label: int) -> list[str]:
         labels = [row[label].strip() for row in rows]
-        if "" in labels:
-            self._fail(
-                lines[labels.index("")], f"the label, column {self.columns[label]!r}, is empty."
-            )
+        bad = bad_label(labels)
+        if bad is not None:
+            self._fail(lines[bad[0]], f"the label, column {self.columns[label]!r}, {bad[1]}.")
         return labels
 
     def _fail_at_cell(
