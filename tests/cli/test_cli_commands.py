@@ -79,6 +79,8 @@ def test_options_reach_the_classifier(flowers, tmp_path):
         "random_state": 3,
         "n_jobs": 2,
         "ridge": 0.1,
+        "n_landmarks": "all",
+        "class_weight": "balanced",
         "kernel": "poly",
         "sigma": None,
         "degree": 3,

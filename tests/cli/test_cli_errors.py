@@ -379,7 +379,8 @@ def test_memory_that_is_not_there(flowers, tmp_path, monkeypatch, capsys):
     words = (
         "not enough memory. Unable to allocate 7.45 GiB. The kernel classifier holds a matrix of"
     )
-    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m")
+    whole = ("--n-landmarks", "all")
+    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", *whole)
     monkeypatch.setattr(kerndict.DictionaryClassifier, "fit", fit)
     words = "Unable to allocate 7.45 GiB. Use fewer rows."
     fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", "--linear")
@@ -388,9 +389,12 @@ def test_memory_that_is_not_there(flowers, tmp_path, monkeypatch, capsys):
 def test_a_kernel_matrix_beyond_the_memory_is_not_begun(flowers, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train, "_memory", lambda: 8 * 75**2 - 1)
     words = (
-        "not enough memory. The kernel classifier holds a matrix of 75 x 75, 45.0 kB: use --linear"
+        "not enough memory. The kernel classifier holds a matrix of 75 x 75, 45.0 kB: leave out "
+        "--n-landmarks all"
     )
-    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m")
+    whole = ("--n-landmarks", "all")
+    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", *whole)
+    assert call("train", flowers.train, *GOOD, "--out", tmp_path / "m") == 0
 
 
 def test_labels_that_are_no_class_of_the_model(flowers, tmp_path, capsys):

@@ -34,6 +34,18 @@ def number_or_auto(text: str) -> int | float | None:
     return None if text == "auto" else number(text)
 
 
+def landmarks(text: str) -> int | float | str | None:
+    """Return a number, None for ``auto``, or ``all`` itself."""
+    return text if text == "all" else number_or_auto(text)
+
+
+def balance(text: str) -> str | None:
+    """Return ``balanced`` itself, or None for ``auto``."""
+    if text not in ("balanced", "auto"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither balanced nor auto")
+    return None if text == "auto" else text
+
+
 def number_or_word(text: str) -> int | float | str:
     """Return a number, or ``auto`` itself."""
     return text if text == "auto" else number(text)
@@ -75,6 +87,10 @@ PARAMETERS = {
     "n_jobs": Parameter("threads in prediction; with --search, folds at a time", number),
     "verbose": Parameter("print every iteration and fold", int),
     "ridge": Parameter("ridge of the collaborative rule", number_or_word),
+    "n_landmarks": Parameter(
+        "training rows that all others are described by: a number, or all", landmarks
+    ),
+    "class_weight": Parameter("balanced lets all classes count the same, auto all rows", balance),
     "kernel": Parameter("kernel", choices=("rbf", "poly", "linear")),
     "sigma": Parameter("width of the rbf kernel", number_or_auto),
     "degree": Parameter("degree of the poly kernel", number),

@@ -103,14 +103,16 @@ def _run(options: argparse.Namespace) -> int:
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
     check_out(options.out, [options.data], options.force)
     X, y, names = _read(options)
-    if not options.linear and _kernel_bytes(X) > _memory():
-        raise MemoryError(_remedy(options, X))
+    whole = given.get("n_landmarks") == "all" and not options.linear
+    if whole and _kernel_bytes(X) > _memory():
+        raise MemoryError(_remedy(X))
     begin = time.perf_counter()
     try:
         chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
         model = make(chosen).fit(X, y)
     except MemoryError as error:
-        raise MemoryError(f"{error} {_remedy(options, X)}") from error
+        remedy = _remedy(X) if whole else "Use fewer rows."
+        raise MemoryError(f"{error} {remedy}") from error
     seconds = time.perf_counter() - begin
     save_named(model, options.out, names, options.force)
     print(_report(options, model, y, seconds))
@@ -148,11 +150,9 @@ def _kernel_bytes(X: NDArray) -> int:
     return X.itemsize * len(X) ** 2
 
 
-def _remedy(options: argparse.Namespace, X: NDArray) -> str:
-    if options.linear:
-        return "Use fewer rows."
+def _remedy(X: NDArray) -> str:
     size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
-    return f"The kernel classifier holds a matrix of {size}: use --linear or fewer rows."
+    return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
 
 
 def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | None]:
