@@ -41,18 +41,17 @@ class Step(NamedTuple):
 
 
 @part(ordered=True)
-def _start(signal, t, given, atoms, shape):  # type: ignore[no-untyped-def]
-    """Set alpha to row t of B; return the level of rounding and the largest correlation."""
-    alpha, zero = signal.alpha, given.tau - given.tau  # in the precision at hand
-    b = at(given.B, t * given.row)
+def _start(signal, b, step, atoms, shape, tau):  # type: ignore[no-untyped-def]
+    """Set ``alpha = b``; return the level of rounding and the largest correlation."""
+    alpha, zero = signal.alpha, tau - tau  # in the precision at hand
     for j in range(shape.n):
-        alpha[j] = b[j * given.step]
+        alpha[j] = b[j * step]
     top = length = spread(zero, 1)
     for j in range(0, shape.extent, shape.lanes):
         height = magnitude(load(alpha, j, 1))
         top = upper(height, top)
         length = upper(times(height, load(atoms.inverses, j, 1)), length)
-    return given.tau * largest(length), largest(top)
+    return tau * largest(length), largest(top)
 
 
 @part(ordered=True, inline=True)
@@ -163,11 +162,14 @@ def _advance(k, shape, x, u, y, v):  # type: ignore[no-untyped-def]
 
 
 @part(ordered=True)
-def _pursue(x, t, y, z, given, atoms, shape):  # type: ignore[no-untyped-def]
-    """Select at most s atoms for signals t and z; return how many."""
-    delta = given.delta
-    level_x, top_x = _start(x, t, given, atoms, shape)
-    level_y, top_y = _start(y, z, given, atoms, shape)
+def _pursue(x, b_x, y, b_y, step, atoms, shape, tau, delta):  # type: ignore[no-untyped-def]
+    """Select at most s atoms for each of two signals; return how many.
+
+    What is given comes piece by piece: to hand it on whole, with its arrays, would cost a call as
+    much as a few atoms do.
+    """
+    level_x, top_x = _start(x, b_x, step, atoms, shape, tau)
+    level_y, top_y = _start(y, b_y, step, atoms, shape, tau)
     size_x = size_y = 0
     for k in range(shape.s):
         best_x = _first(x.alpha, atoms, shape, level_x, top_x)
@@ -213,10 +215,12 @@ def _energy(signal, size, zero):  # type: ignore[no-untyped-def]
 def codes(given, shape, space, chosen, counts, supports, values):  # type: ignore[no-untyped-def]
     """Code all signals."""
     atoms, x, y = layout(given.G, shape, space, chosen)
-    s = shape.s
-    for t in range(0, given.N, 2):
-        z = min(t + 1, given.N - 1)
-        counts[t], counts[z] = _pursue(x, t, y, z, given, atoms, shape)
+    B, N, row, step, s = given.B, given.N, given.row, given.step, shape.s
+    tau, delta = given.tau, given.delta
+    for t in range(0, N, 2):
+        z = min(t + 1, N - 1)
+        b_t, b_z = at(B, t * row), at(B, z * row)
+        counts[t], counts[z] = _pursue(x, b_t, y, b_z, step, atoms, shape, tau, delta)
         _solve(x, shape, counts[t], at(supports, t * s), at(values, t * s))
         _solve(y, shape, counts[z], at(supports, z * s), at(values, z * s))
 
@@ -225,9 +229,11 @@ def codes(given, shape, space, chosen, counts, supports, values):  # type: ignor
 def energies(given, shape, space, chosen, result):  # type: ignore[no-untyped-def]
     """Write the energies that the signals have along their atoms."""
     atoms, x, y = layout(given.G, shape, space, chosen)
-    zero = given.tau - given.tau
-    for t in range(0, given.N, 2):
-        z = min(t + 1, given.N - 1)
-        size_x, size_y = _pursue(x, t, y, z, given, atoms, shape)
-        result[t] = _energy(x, size_x, zero)
-        result[z] = _energy(y, size_y, zero)
+    B, N, row, step = given.B, given.N, given.row, given.step
+    tau, delta = given.tau, given.delta
+    for t in range(0, N, 2):
+        z = min(t + 1, N - 1)
+        b_t, b_z = at(B, t * row), at(B, z * row)
+        size_x, size_y = _pursue(x, b_t, y, b_z, step, atoms, shape, tau, delta)
+        result[t] = _energy(x, size_x, tau - tau)
+        result[z] = _energy(y, size_y, tau - tau)
