@@ -16,10 +16,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from kerndict._threads import single_blas_thread
 from kerndict._validation import check_init_arrays
+from kerndict.classifiers.batches import LearnsInBatches
 from kerndict.classifiers.many import Given, learn_from_many
 from kerndict.classifiers.parameters import check_common
-from kerndict.classifiers.prediction import DictionaryPredictor
-from kerndict.classifiers.progress import CallbackSupport, Progress
+from kerndict.classifiers.progress import Progress
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.core.start import ZeroAtom
 from kerndict.kernels import Kernel
@@ -30,7 +30,7 @@ from kerndict.rules.crossfit import N_FOLDS, RIDGES, Choice, choose_rule, collab
 from kerndict.spaces import Space, TrainingSet
 
 
-class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
+class BaseDictionaryClassifier(LearnsInBatches):
     """One dictionary per class; a sample belongs to the class that explains it best."""
 
     def __init__(
@@ -156,6 +156,8 @@ class BaseDictionaryClassifier(CallbackSupport, DictionaryPredictor):
         with nullcontext() if threads else single_blas_thread():
             learn = self._learned_from_many if many else self._learned
             self.model_ = learn(given, rng, progress)
+        for name in ("learner_", "batch_classes_"):
+            self.__dict__.pop(name, None)
         progress.done()
         return self
 

@@ -19,6 +19,7 @@ from kerndict.landmarks import (
     Sample,
     draw,
     landmark_count,
+    row_keys,
     sample_count,
 )
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
@@ -26,7 +27,7 @@ from kerndict.model import Model, assemble
 from kerndict.spaces import LandmarkSpace, LinearTrainingSet
 
 #: Rows at a time, at the most and at the least.
-MOST_ROWS, FEWEST_ROWS = 8192, 256
+MOST_ROWS, FEWEST_ROWS = 4096, 256
 #: Rows that the parameters of a kernel are chosen by.
 ROWS_LOOKED_AT = 20_000
 #: Nonzeros per code where nobody said how many: of atoms that are as many as coordinates, a few.
@@ -111,10 +112,15 @@ def learn_from_many(
             UserWarning,
         )
     learner = Learner(landmarks, len(given.classes), rng.randint(2**31 - 1))
-    chunks = list(batches(given.X, len(landmarks.rows)))
+    learn_rows(learner, given, progress)
+    return model_of(learner, given.classes, settings, estimator.ridge)
+
+
+def learn_rows(learner: Learner, given: Given, progress: Progress) -> None:
+    """Learn from rows in chunks within the working memory."""
+    chunks = list(batches(given.X, len(learner.landmarks.rows)))
     for part in progress.chunks(chunks):
         learner.add(given.X[part], given.labels[part], given.weights[part])
-    return model_of(learner, given.classes, settings, estimator.ridge)
 
 
 def model_of(learner: Learner, classes: NDArray, settings: Settings, ridge: float | str) -> Model:
@@ -151,10 +157,11 @@ def _learn_residual(
     They are learned from a sample of the rows, of bounded size.
     """
     rows, dtype = landmarks.rows, landmarks.rows.dtype
-    keys = np.random.RandomState(rng.randint(2**31 - 1))
+    seed = rng.randint(2**31 - 1)
     count = sample_count(len(rows), rows.shape[1], dtype.itemsize)
     sample = Sample.empty(count, rows.shape[1], dtype)
     for part in batches(given.X, len(rows)):
+        keys = row_keys(seed, part.start, part.stop - part.start)
         sample.add(given.X[part], given.labels[part], given.weights[part], keys)
     basis = solve_triangular(landmarks.factor, np.eye(len(rows)), check_finite=False)
     order = np.argsort(sample.labels, kind="stable")

@@ -7,9 +7,10 @@ sample of bounded size (:mod:`~kerndict.landmarks.sample`) settles the rest.
 
 from kerndict.landmarks.draw import Landmarks, draw
 from kerndict.landmarks.learner import Learned, Learner
-from kerndict.landmarks.sample import Sample
+from kerndict.landmarks.sample import Sample, row_keys
 from kerndict.landmarks.settle import ATOM_RIDGES
 from kerndict.landmarks.size import MOST_ATOMS, is_small, landmark_count, sample_count
+from kerndict.landmarks.sums import Sums
 from kerndict.landmarks.width import choose_width
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "Learned",
     "Learner",
     "Sample",
+    "Sums",
     "choose_width",
     "draw",
     "is_small",
     "landmark_count",
+    "row_keys",
     "sample_count",
 ]

@@ -88,13 +88,15 @@ class ClassAtoms:
         atoms, spread = [], []
         for c in range(n_classes):
             own = np.flatnonzero(rows.labels == c)
-            Z = rows.Z[own, :p].astype(np.float64, copy=False)
-            scaled = Z * np.sqrt(rows.importance[own])[:, None]
             if len(own) < p:  # the same from the right singular vectors
-                _, root, Vt = np.linalg.svd(scaled, full_matrices=False)
+                _, root, Vt = np.linalg.svd(_scaled(rows, own, p), full_matrices=False)
                 d, V = root**2, Vt.T
             else:
-                d, V = np.linalg.eigh(scaled.T @ scaled)
+                moment = np.zeros((p, p))
+                for part in gen_batches(len(own), ROWS):
+                    scaled = _scaled(rows, own[part], p)
+                    moment += scaled.T @ scaled
+                d, V = np.linalg.eigh(moment)
                 d, V = np.maximum(d[::-1], 0), V[:, ::-1]
             kept = max(1, int(np.sum(d > np.finfo(rows.Z.dtype).eps * d[0])))
             if n_atoms is not None:
@@ -122,3 +124,9 @@ class ClassAtoms:
                     without = g / np.maximum(1 - own * g, SMALLEST)
                     o[part, c] = rows.energies[part] - explained + ridge * without
         return [-relative_log(o, rows.energies) for o in found]
+
+
+def _scaled(rows: Rows, which: NDArray, p: int) -> NDArray:
+    """Return the first p coordinates of some rows, times the root of what each counts."""
+    Z = rows.Z[which, :p].astype(np.float64, copy=False)
+    return Z * np.sqrt(rows.importance[which])[:, None]

@@ -7,10 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
+from kerndict._state import stored
 from kerndict.kernels import Kernel
 
 #: Rows of a class that are drawn in any case, where there are landmarks enough for that.
 PER_CLASS = 10
+#: A landmark that adds less than this, of the largest k(y, y), is left out: sums of kernel values
+#: tell such small parts with rounding only.
+LOST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Landmarks:
     kernel: Kernel
     rows: NDArray
     indices: NDArray
-    factor: NDArray
+    factor: NDArray = stored("real", "M M", name="learner.factor")
 
     @classmethod
     def from_rows(cls, kernel: Kernel, rows: NDArray, indices: NDArray) -> Self:
@@ -44,7 +48,8 @@ class Landmarks:
         """
         K = kernel.matrix(rows, rows).astype(np.float64)
         K = (K + K.T) / 2
-        limit = float(np.sqrt(np.finfo(rows.dtype).eps)) * max(float(np.diagonal(K).max()), 0.0)
+        largest = max(float(np.diagonal(K).max()), 0.0)
+        limit = largest * max(LOST, float(np.sqrt(np.finfo(rows.dtype).eps)))
         factor, pivots, rank, _ = dpstrf(K, tol=limit, lower=0, overwrite_a=1)
         if rank == 0 or limit == 0:
             raise ValueError(

@@ -1,14 +1,15 @@
 """Rows come in, in any batches; a model comes out."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from copy import copy, deepcopy
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.landmarks.closed_form import ClassAtoms, Rows
 from kerndict.landmarks.draw import Landmarks
-from kerndict.landmarks.sample import Sample
+from kerndict.landmarks.sample import Sample, row_keys
 from kerndict.landmarks.settle import settle
 from kerndict.landmarks.size import coordinate_count, sample_count
 from kerndict.landmarks.sums import Principal, Sums
@@ -41,13 +42,19 @@ class Learner:
         self.sums = Sums.empty(len(rows), n_classes)
         count = sample_count(len(rows), rows.shape[1], rows.dtype.itemsize)
         self.sample = Sample.empty(count, rows.shape[1], rows.dtype)
-        self._keys = np.random.RandomState(seed)
 
     def add(self, X: NDArray, labels: NDArray, weights: NDArray) -> None:
         """Learn from rows, their classes and weights."""
+        keys = row_keys(self.seed, int(self.sums.rows.sum()), len(X))
         energies = self.landmarks.kernel.diagonal(X)
         self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
-        self.sample.add(X, labels, weights, self._keys)
+        self.sample.add(X, labels, weights, keys)
+
+    def copy(self) -> Self:
+        """Return a learner that goes on by itself; rows and landmarks are shared."""
+        other = copy(self)
+        other.sums, other.sample = deepcopy(self.sums), copy(self.sample)
+        return other
 
     def rows(self, principal: Principal) -> Rows:
         """Return the sample in principal coordinates."""

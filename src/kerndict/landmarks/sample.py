@@ -6,8 +6,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._state import stored
+
 #: Rows of every class that stay in any case.
 PER_CLASS = 200
+
+
+def row_keys(seed: int, start: int, count: int) -> NDArray:
+    """Return the random numbers of ``count`` rows, ``start`` others having been before."""
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)
 
 
 @dataclass
@@ -23,11 +30,11 @@ class Sample:
     keys : their random numbers
     """
 
-    count: int
-    X: NDArray
-    labels: NDArray
-    weights: NDArray
-    keys: NDArray
+    count: int = stored("count", name="learner.count")
+    X: NDArray = stored("precision", "S m", name="learner.X")
+    labels: NDArray = stored("index", "S", name="learner.labels")
+    weights: NDArray = stored("real", "S", name="learner.weights")
+    keys: NDArray = stored("real", "S", name="learner.keys")
 
     @classmethod
     def empty(cls, count: int, n_features: int, dtype: np.dtype) -> Self:
@@ -35,11 +42,8 @@ class Sample:
         none = np.empty(0)
         return cls(count, np.empty((0, n_features), dtype), np.empty(0, np.int64), none, none)
 
-    def add(
-        self, X: NDArray, labels: NDArray, weights: NDArray, rng: np.random.RandomState
-    ) -> None:
-        """Offer rows; ``rng`` gives each its number."""
-        keys = rng.random_sample(len(X))
+    def add(self, X: NDArray, labels: NDArray, weights: NDArray, keys: NDArray) -> None:
+        """Offer rows with their random numbers; see :func:`row_keys`."""
         labels = np.concatenate([self.labels, labels])
         weights = np.concatenate([self.weights, weights])
         keys = np.concatenate([self.keys, keys])

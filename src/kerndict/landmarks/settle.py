@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kerndict.landmarks.closed_form import ClassAtoms, Rows, label_scores
 from kerndict.landmarks.correction import Correction
 from kerndict.landmarks.sums import Principal
-from kerndict.rules.weights import fit_weights, losses, weigh
+from kerndict.rules.weights import fit_weights, losses, polish, weigh
 
 #: Ridges of the label scores, of the class atoms and of the correction, in units of k(y, y).
 LABEL_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -100,7 +100,8 @@ def settle(
     targets = told.labels, None, told.importance
 
     # What the correction begins with leaves out the label scores: it is to take their place.
-    weight, offsets, _ = fit_weights(closed.features[1:], *targets)
+    told_by = closed.features[1:]
+    weight, offsets = best_weights(told_by, told, *fit_weights(told_by, *targets)[:2])
     left = atoms.left(rows, [closed.atom_ridge])[0]
     base = (weight[0] * left + offsets).astype(rows.Z.dtype)
     q = max(CORRECTED, len(rows) // ROWS_EACH)
@@ -117,11 +118,12 @@ def settle(
     mixtures = [fit_weights([*closed.features, g[held]], *targets) for g in corrections]
     best = int(np.argmin([loss for _, _, loss in mixtures]))
     if mixtures[best][2] > closed.loss - GAIN:
-        weights, offsets, features = closed.weights, closed.offsets, closed.features
+        features = closed.features
+        weights, offsets = best_weights(features, told, closed.weights, closed.offsets)
         head = weights[0] * head
     else:
-        weights, offsets, _ = mixtures[best]
         features = [*closed.features, corrections[best][held]]
+        weights, offsets = best_weights(features, told, *mixtures[best][:2])
         *_, W = corrected.path(rows.importance, ridges[: best + 1])
         head = weights[0] * head
         head[:q] += weights[2] * W
@@ -150,6 +152,13 @@ def held_out_corrections(
         if k == 0:
             found = found[: len(so_far)]
     return found
+
+
+def best_weights(
+    features: list[NDArray], rows: Rows, weights: NDArray, offsets: NDArray
+) -> tuple[NDArray, NDArray]:
+    """Return weights and offsets to rounding, which batches of other shapes differ by."""
+    return polish(features, rows.labels, weights, offsets, rows.importance)
 
 
 def label_head(principal: Principal, ridge: float) -> NDArray:

@@ -11,7 +11,7 @@ SMALL_CLASS = 250
 FEWEST, MANY, MOST = 500, 1000, 4000
 PER_FEATURE, ROWS_EACH = 7, 3
 #: Rows times landmarks squared, which the sums over all rows cost, may come to this.
-SUMS_WORK = 8e11
+SUMS_WORK = 6.5e11
 #: Rows of the sample times classes times coordinates squared, which the class atoms cost.
 ATOMS_WORK = 1e11
 #: Coordinates that class atoms have, at the most and at the least.
@@ -19,7 +19,7 @@ MOST_COORDINATES, FEWEST_COORDINATES = 500, 30
 #: Atoms of a class that are learned where nobody says how many.
 MOST_ATOMS = 100
 #: Rows of the sample per landmark.
-SAMPLED = 30
+SAMPLED = 25
 
 
 def is_small(sizes: NDArray) -> bool:

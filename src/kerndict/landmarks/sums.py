@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk
 
+from kerndict._state import stored
 from kerndict.landmarks.draw import Landmarks
 
 
@@ -24,11 +25,11 @@ class Sums:
     energy : ``sum w k(y, y)``
     """
 
-    products: NDArray
-    by_class: NDArray
-    weight: NDArray
-    rows: NDArray
-    energy: float = 0.0
+    products: NDArray = stored("real", "M M", name="learner.products")
+    by_class: NDArray = stored("real", "C M", name="learner.by_class")
+    weight: NDArray = stored("real", "C", name="learner.weight")
+    rows: NDArray = stored("index", "C", name="learner.rows")
+    energy: float = stored("real", name="learner.energy", default=0.0)
 
     @classmethod
     def empty(cls, n_landmarks: int, n_classes: int) -> Self:

@@ -22,6 +22,7 @@ from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifie
 from kerndict.exceptions import ModelFormatError
 from kerndict.persistence.fitted import classifier_state, restore_classifier
 from kerndict.persistence.labels import pack_labels, pack_text, unpack_labels, unpack_text
+from kerndict.persistence.learner import learner_state, restore_learner
 from kerndict.persistence.steps import SCALERS, restore_scaler, scaler_state
 from kerndict.spaces import ComputedKernel
 
@@ -79,6 +80,8 @@ def _encode_step(step: Any) -> tuple[Document, dict[str, NDArray]]:
         if isinstance(step, KernelDictionaryClassifier):
             entry["kernel"] = _kernel_name(step)
         names, state = list(step.get_params(deep=False)), classifier_state(step.model_)
+        if "learner_" in vars(step):
+            state |= learner_state(step.learner_)
     entry["parameters"] = {name: _json_value(name, getattr(step, name)) for name in names}
     return entry, state
 
@@ -132,6 +135,7 @@ def decode(document: Document, arrays: Mapping[str, NDArray]) -> Any:
         step = _unfitted(entry, CLASSIFIERS if last else _SCALERS)
         if last:
             restore_classifier(step, state, classes, entry.get("kernel"))
+            restore_learner(step, state)
         else:
             restore_scaler(step, state)
             _restore_output(step, entry.get("output"))

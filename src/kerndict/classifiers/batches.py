@@ -1,0 +1,176 @@
+"""Learning from batches of rows, one after the other."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from kerndict._threads import single_blas_thread
+from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_of
+from kerndict.classifiers.prediction import DictionaryPredictor
+from kerndict.classifiers.progress import CallbackSupport, Progress
+from kerndict.kernels import Kernel
+from kerndict.landmarks import MOST_ATOMS, Learner
+from kerndict.learning import Settings
+
+
+def _has_sums(estimator: "LearnsInBatches") -> bool:
+    """Tell whether batches can be added up; the error says why not."""
+    if estimator.decision != "collaborative":
+        raise AttributeError(
+            f"decision={estimator.decision!r} cannot learn from batches: use "
+            "decision='collaborative'."
+        )
+    if estimator.n_landmarks == "all":
+        raise AttributeError("n_landmarks='all' cannot learn from batches: give a number or None.")
+    if getattr(estimator, "kernel", None) == "precomputed":
+        raise AttributeError("kernel='precomputed' cannot learn from batches: give another kernel.")
+    return True
+
+
+class LearnsInBatches(CallbackSupport, DictionaryPredictor):
+    """What has been learned so far is `learner_`; the model comes from it when it is asked for."""
+
+    learner_: Learner
+    n_landmarks: int | str | None
+    class_weight: dict | str | None
+    random_state: int | np.random.RandomState | None
+    ridge: float | str
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the model of what has been learned from batches."""
+            if name != "model_" or "learner_" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            settings = self._settings(self.learner_.sums.rows, MOST_ATOMS)
+            with single_blas_thread():
+                self.model_ = model_of(self.learner_, self.batch_classes_, settings, self.ridge)
+            return self.model_
+
+    @abstractmethod
+    def check_parameters(self) -> None:
+        """Check all parameters, as `fit` does first."""
+
+    @abstractmethod
+    def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
+        """Return the parameters as learning takes them."""
+
+    @abstractmethod
+    def _weights(self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray) -> NDArray:
+        """Return the weight of every row."""
+
+    @abstractmethod
+    def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
+        """Return the kernel of rows with landmarks."""
+
+    @available_if(_has_sums)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a batch of samples, beside all those of earlier calls.
+
+        The first batch settles the landmarks and the width of the kernel: let it hold some
+        thousands of samples of all kinds.  What later ones add does not depend on how they are cut
+        into batches.  `fit` begins anew.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels there will ever be, in the first call; by default those of its `y`.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        self : object
+            Fitted to all batches so far.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from kerndict import KernelDictionaryClassifier
+        >>> X, y = make_classification(3000, 20, n_informative=10, random_state=0)
+        >>> model = KernelDictionaryClassifier(n_landmarks=200, random_state=0)
+        >>> for start in range(0, 2500, 500):
+        ...     rows = slice(start, start + 500)
+        ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])
+        >>> model.score(X[2500:], y[2500:]) > 0.9
+        True
+        """
+        before = self.__dict__.copy()
+        try:
+            return self._learn_batch(X, y, classes, sample_weight)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _learn_batch(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Self:
+        self.check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all samples at once: give partial_fit a dict of "
+                "weights."
+            )
+        first = "learner_" not in vars(self)
+        dtype = [np.float64, np.float32] if first else [self.learner_.landmarks.rows.dtype]
+        rows, target = validate_data(self, X, y, dtype=dtype, reset=first)
+        check_classification_targets(target)
+        given = self._batch(rows, target, classes, self._weights(sample_weight, rows, target))
+        progress = Progress(self, X, y)
+        with single_blas_thread():
+            if first:
+                rng = check_random_state(self.random_state)
+                kernel = self._landmark_kernel(given, rng)
+                count = None if isinstance(self.n_landmarks, str) else self.n_landmarks
+                landmarks = draw_landmarks(given, kernel, count, rng)
+                seed = rng.randint(2**31 - 1)
+                learner = Learner(landmarks, len(given.classes), seed)
+            else:
+                learner = self.learner_.copy()  # an error leaves the one there is
+            learn_rows(learner, given, progress)
+        self.learner_, self.batch_classes_ = learner, given.classes
+        self.__dict__.pop("model_", None)
+        progress.done()
+        return self
+
+    def _batch(self, X: NDArray, y: NDArray, classes: ArrayLike | None, weights: NDArray) -> Given:
+        """Return the rows of a batch that count, with their places among all classes."""
+        known = vars(self).get("batch_classes_")
+        said = None if classes is None else np.unique(classes)
+        if known is not None and said is not None and not np.array_equal(said, known):
+            raise ValueError(
+                f"classes={classes!r} are not those of the first call, {known!r}: leave them out, "
+                "or begin anew with fit."
+            )
+        every = next(found for found in (known, said, np.unique(y)) if found is not None)
+        remedy = "give all labels as classes=... in the first call of partial_fit."
+        if len(every) < 2:
+            raise ValueError(f"there is one class only ({every[0]}): {remedy}")
+        strange = np.setdiff1d(y, every)
+        if len(strange):
+            raise ValueError(f"y holds {strange[0]!r}, which is none of {every!r}: {remedy}")
+        seen = 0 if known is None else int(self.learner_.sums.rows.sum())
+        kept = np.flatnonzero(weights)
+        labels = np.searchsorted(every, y[kept])
+        return Given(X[kept], labels, weights[kept], every, seen + kept)
