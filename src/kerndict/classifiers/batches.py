@@ -1,6 +1,7 @@
 """Learning from batches of rows, one after the other."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_o
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.kernels import Kernel
-from kerndict.landmarks import MOST_ATOMS, Learner
+from kerndict.landmarks import MOST_ATOMS, Learner, landmark_count
 from kerndict.learning import Settings
 
 
@@ -119,12 +120,85 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
             self.__dict__.update(before)
             raise
 
+    @available_if(_has_sums)
+    def fit_batches(
+        self,
+        batches: Iterable[tuple[ArrayLike, ArrayLike]],
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_samples: int,
+        indices: NDArray | None = None,
+    ) -> Self:
+        """Fit to samples that come in batches, of which some were drawn before.
+
+        Nothing of the batches is kept but sums and a sample of bounded size.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y)
+            All samples, those drawn among them.
+        X, y : array-like of shape (n_drawn, n_features) and (n_drawn,)
+            Samples drawn at random, some of every class: landmarks are chosen among them, and the
+            width of the kernel by them.
+        n_samples : int
+            How many samples there are in all batches, which settles the number of landmarks.
+        indices : array-like of shape (n_drawn,), optional
+            Their places among all samples, for `explain`.
+
+        Returns
+        -------
+        self : object
+            Fitted.
+        """
+        before = self.__dict__.copy()
+        try:
+            self._begin(X, y, n_samples, indices)
+            for rows, target in batches:
+                self._learn_batch(rows, target, None, None, in_place=True)
+            self._finish()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _begin(self, X: ArrayLike, y: ArrayLike, n_samples: int, indices: NDArray | None) -> None:
+        """Settle landmarks and the kernel by samples that are not learned from."""
+        self.check_parameters()
+        rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(target)
+        for name in ("learner_", "batch_classes_", "model_"):
+            self.__dict__.pop(name, None)
+        given = self._batch(rows, target, None, np.ones(len(rows)))
+        if indices is not None:
+            given = given._replace(indices=np.asarray(indices))
+        count = landmark_count(n_samples, rows.shape[1])
+        with single_blas_thread():
+            self.learner_ = self._new_learner(given, count)
+        self.batch_classes_ = given.classes
+
+    def _finish(self) -> None:
+        """Make the model, and forget what it was made of."""
+        self.model_ = self.model_
+        del self.learner_, self.batch_classes_
+
+    def _new_learner(self, given: Given, count: int | None) -> Learner:
+        """Return a learner of no rows, with landmarks among those given."""
+        rng = check_random_state(self.random_state)
+        kernel = self._landmark_kernel(given, rng)
+        wanted = count if self.n_landmarks is None else self.n_landmarks
+        assert not isinstance(wanted, str)
+        landmarks = draw_landmarks(given, kernel, wanted, rng)
+        return Learner(landmarks, len(given.classes), rng.randint(2**31 - 1))
+
     def _learn_batch(
         self,
         X: ArrayLike,
         y: ArrayLike,
         classes: ArrayLike | None,
         sample_weight: ArrayLike | None,
+        in_place: bool = False,
     ) -> Self:
         self.check_parameters()
         if self.class_weight == "balanced":
@@ -140,14 +214,9 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         progress = Progress(self, X, y)
         with single_blas_thread():
             if first:
-                rng = check_random_state(self.random_state)
-                kernel = self._landmark_kernel(given, rng)
-                count = None if isinstance(self.n_landmarks, str) else self.n_landmarks
-                landmarks = draw_landmarks(given, kernel, count, rng)
-                seed = rng.randint(2**31 - 1)
-                learner = Learner(landmarks, len(given.classes), seed)
-            else:
-                learner = self.learner_.copy()  # an error leaves the one there is
+                learner = self._new_learner(given, None)
+            else:  # an error must leave the one there is
+                learner = self.learner_ if in_place else self.learner_.copy()
             learn_rows(learner, given, progress)
         self.learner_, self.batch_classes_ = learner, given.classes
         self.__dict__.pop("model_", None)

@@ -34,8 +34,9 @@ from kerndict.cli.parameters import (
     spell,
 )
 from kerndict.cli.search import GRID, search
+from kerndict.cli.stream import WHOLE, Overview, fit_streamed, overview
 from kerndict.persistence import save_named
-from kerndict.tables import open_table
+from kerndict.tables import Batch, open_table
 
 #: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
@@ -102,8 +103,17 @@ def _run(options: argparse.Namespace) -> int:
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
     check_out(options.out, [options.data], options.force)
-    X, y, names = _read(options)
-    whole = given.get("n_landmarks") == "all" and not options.linear
+    whole = given.get("n_landmarks") == "all"
+    at_once = whole or given.get("decision") == "residual" or bool(candidates)
+    begin = time.perf_counter()
+    read = _read(options, at_once or options.data == "-")
+    if isinstance(read, Overview):
+        model = make({})
+        fit_streamed(options, model, read, lambda labels: as_labels(labels, WHOLE))
+        sizes = np.array(list(read.labels.values()))
+        return _written(options, model, read.names, sizes, time.perf_counter() - begin)
+    X, y, names = read
+    whole = whole and not options.linear
     if whole and _kernel_bytes(X) > _memory():
         raise MemoryError(_remedy(X))
     begin = time.perf_counter()
@@ -113,9 +123,20 @@ def _run(options: argparse.Namespace) -> int:
     except MemoryError as error:
         remedy = _remedy(X) if whole else "Use fewer rows."
         raise MemoryError(f"{error} {remedy}") from error
-    seconds = time.perf_counter() - begin
+    sizes = np.unique(y, return_counts=True)[1]
+    return _written(options, model, names, sizes, time.perf_counter() - begin)
+
+
+def _written(
+    options: argparse.Namespace,
+    model: Classifier | Pipeline,
+    names: list[str] | None,
+    sizes: NDArray,
+    seconds: float,
+) -> int:
+    """Write the model and say so; ``sizes`` are the rows of each class."""
     save_named(model, options.out, names, options.force)
-    print(_report(options, model, y, seconds))
+    print(_report(options, model, sizes, seconds))
     return 0
 
 
@@ -155,26 +176,34 @@ def _remedy(X: NDArray) -> str:
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
 
 
-def _read(options: argparse.Namespace) -> tuple[NDArray, NDArray, list[str] | None]:
-    """Return rows, labels and the names of the features, if they have any."""
+def _read(
+    options: argparse.Namespace, whole: bool
+) -> tuple[NDArray, NDArray, list[str] | None] | Overview:
+    """Return rows, labels and the names of the features, if they have any.
+
+    Of a table that is too large for that an overview, unless ``whole`` forbids it.
+    """
     with open_table(options.data) as table:
         if table.has_columns and options.label is None:
             raise UsageError("--label is needed: the column of labels, by name or index.")
         if options.drop and not table.has_columns:
             raise UsageError("--drop needs a table with columns, csv or parquet.")
         features, _, batches = table.training_rows(options.label, options.drop)
-        parts: list[NDArray] = []
-        labels: list[str] = []
+        parts: list[Batch] = []
         taken = 0
         for batch in batches:
-            parts.append(batch.X)
-            labels += batch.labels or []
+            parts.append(batch)
             taken += batch.X.nbytes + sum(map(sys.getsizeof, batch.labels or []))
+            if table.has_columns and not whole and taken > WHOLE:
+                return overview(parts, batches, features)
             if table.has_columns:
-                check_bytes(taken, table.limit, f"{table.name}, {len(labels)} rows and more,")
+                n_rows = sum(len(part.X) for part in parts)
+                check_bytes(taken, table.limit, f"{table.name}, {n_rows} rows and more,")
     if not parts:
         raise ValueError(f"{table.name} has no rows.")
-    X = parts[0] if len(parts) == 1 else np.concatenate(parts)  # no second copy of all rows
+    labels = [label for part in parts for label in part.labels or []]
+    rows = [part.X for part in parts]
+    X = rows[0] if len(rows) == 1 else np.concatenate(rows)  # no second copy of all rows
     return X, as_labels(labels, table.limit), features
 
 
@@ -194,19 +223,18 @@ def as_labels(labels: list[str], limit: int) -> NDArray:
 
 
 def _report(
-    options: argparse.Namespace, model: Classifier | Pipeline, y: NDArray, seconds: float
+    options: argparse.Namespace, model: Classifier | Pipeline, sizes: NDArray, seconds: float
 ) -> str:
     classifier = model[-1] if isinstance(model, Pipeline) else model
     known = summary(classifier)
-    sizes = np.unique(y, return_counts=True)[1]
     few, many = known["atoms_per_class"]
     steps = known["classifier"] if options.no_normalize else f"Normalizer, {known['classifier']}"
     return facts(
         [
             (
                 "data",
-                f"{len(y)} rows of {known['features']} features in {known['classes']} classes of "
-                f"{span(sizes.min(), sizes.max())} rows",
+                f"{sizes.sum()} rows of {known['features']} features in {known['classes']} "
+                f"classes of {span(sizes.min(), sizes.max())} rows",
             ),
             ("model", f"{steps}: {known['atoms']} atoms, {span(few, many)} per class"),
             ("time", f"{seconds:.1f} s"),

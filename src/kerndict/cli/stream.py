@@ -1,0 +1,109 @@
+"""Training on tables that do not fit in memory: read twice, a batch of rows at a time."""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from kerndict.cli.parameters import Classifier
+from kerndict.landmarks import Sample, row_keys
+from kerndict.tables import Batch, Rows, open_table
+
+#: Bytes of rows that are read whole; what is larger is learned from batch by batch.
+WHOLE = 2**28
+#: Rows that settle landmarks and the kernel, and the seed they are drawn with.
+DRAWN, SEED = 20_000, 0
+#: Seconds between two lines that tell how far it is.
+SAY_EVERY = 2.0
+
+
+@dataclass
+class Overview:
+    """What the first pass finds: rows, labels with their counts, and rows drawn at random.
+
+    ``sample.weights`` holds the numbers of the rows drawn.
+    """
+
+    n_rows: int
+    labels: Counter[str]
+    names: list[str] | None
+    sample: Sample
+    drawn_labels: list[str]
+
+
+def say(text: str) -> None:
+    """Tell on standard error how far it is."""
+    print(f"kerndict: {text}", file=sys.stderr, flush=True)
+
+
+def overview(first: list[Batch], rest: Iterator[Batch], names: list[str] | None) -> Overview:
+    """Look at all batches, those that were read already first."""
+    X = first[0].X
+    found = Overview(0, Counter(), names, Sample.empty(DRAWN, X.shape[1], X.dtype), [])
+    places: dict[str, int] = {}
+    said = time.perf_counter()
+    while first:
+        _look_at(first.pop(0), found, places)
+    for batch in rest:
+        _look_at(batch, found, places)
+        if time.perf_counter() - said > SAY_EVERY:
+            said = time.perf_counter()
+            say(f"looking at the data: {found.n_rows} rows")
+    every = list(places)
+    found.drawn_labels = [every[place] for place in found.sample.labels]
+    return found
+
+
+def _look_at(batch: Batch, found: Overview, places: dict[str, int]) -> None:
+    labels = batch.labels or []
+    found.labels.update(labels)
+    numbers = np.array([places.setdefault(label, len(places)) for label in labels], np.int64)
+    count = len(labels)
+    keys = row_keys(SEED, found.n_rows, count)
+    found.sample.add(batch.X, numbers, np.arange(found.n_rows, found.n_rows + count) * 1.0, keys)
+    found.n_rows += count
+
+
+def fit_streamed(
+    options: argparse.Namespace,
+    model: Classifier | Pipeline,
+    found: Overview,
+    as_labels: Callable[[list[str]], NDArray],
+) -> None:
+    """Fit a model in a second pass over the table."""
+    written = list(found.labels)
+    labels = dict(zip(written, as_labels(written).tolist(), strict=True))
+    classifier = model[-1] if isinstance(model, Pipeline) else model
+
+    def prepared(X: NDArray) -> NDArray:
+        return model[:-1].transform(X) if isinstance(model, Pipeline) else X
+
+    def batches(rows: Rows) -> Iterator[tuple[NDArray, NDArray]]:
+        done, begin = 0, time.perf_counter()
+        said = begin
+        for batch in rows.batches:
+            yield prepared(batch.X), np.array([labels[label] for label in batch.labels or []])
+            done += len(batch.X)
+            now = time.perf_counter()
+            if now - said > SAY_EVERY:
+                said, left = now, (now - begin) / done * (found.n_rows - done)
+                say(f"learning: {done} of {found.n_rows} rows; about {left:.0f} s left")
+
+    if isinstance(model, Pipeline):
+        model[:-1].fit(found.sample.X)
+    y = np.array([labels[label] for label in found.drawn_labels])
+    with open_table(options.data) as table:
+        rows = table.training_rows(options.label, options.drop)
+        classifier.fit_batches(
+            batches(rows),
+            prepared(found.sample.X),
+            y,
+            n_samples=found.n_rows,
+            indices=found.sample.weights.astype(np.int64),
+        )
