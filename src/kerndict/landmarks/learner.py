@@ -16,6 +16,9 @@ from kerndict.landmarks.sums import Principal, Sums
 from kerndict.rules import LandmarkRule
 from kerndict.spaces import LandmarkSpace
 
+#: Numbers of a kernel matrix that are held at a time.
+AT_A_TIME = 2**22
+
 
 class Learned(NamedTuple):
     """The parts of a model; atoms are in coordinates of the space."""
@@ -60,7 +63,7 @@ class Learner:
         """Return the sample in principal coordinates."""
         sample, basis = self.sample, principal.basis.astype(self.landmarks.rows.dtype)
         Z = np.empty((len(sample.X), basis.shape[1]), basis.dtype)
-        step = max(1, 2**25 // max(1, len(basis)))
+        step = max(1, AT_A_TIME // max(1, len(basis)))
         for begin in range(0, len(Z), step):
             part = slice(begin, begin + step)
             np.matmul(self.landmarks.correlations(sample.X[part]), basis, out=Z[part])
