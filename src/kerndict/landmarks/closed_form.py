@@ -90,7 +90,9 @@ class ClassAtoms:
             own = np.flatnonzero(rows.labels == c)
             Z = rows.Z[own, :p].astype(np.float64, copy=False)
             scaled = Z * np.sqrt(rows.importance[own])[:, None]
-            if len(own) < p:  # the same from the right singular vectors
+            if not len(own):  # none with energy: an atom that explains nothing
+                scaled = np.zeros((1, p))
+            if len(scaled) < p:  # the same from the right singular vectors
                 _, root, Vt = np.linalg.svd(scaled, full_matrices=False)
                 d, V = root**2, Vt.T
             else:
