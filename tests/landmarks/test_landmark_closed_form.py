@@ -110,7 +110,7 @@ def test_atoms_from_few_rows_and_from_many_agree():
 
 
 def test_atoms_are_orthonormal_and_as_many_as_asked_for():
-    rows, principal = described(UNEVEN)
+    rows, _ = described(UNEVEN)
     asked = [1, 3, 100]
     atoms = ClassAtoms.from_rows(rows, C, 15, asked)
     assert [A.shape[1] for A in atoms.atoms] == [1, 3, 15]

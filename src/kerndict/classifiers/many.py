@@ -1,6 +1,7 @@
 """How both classifiers learn from many rows: landmarks instead of all of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -170,7 +171,9 @@ def _learn_residual(
     )
 
     def model(so_far: Dictionaries) -> Model:
-        return assemble(given.classes, space, given.sizes, so_far)
+        atoms, codes = training.unweighted(so_far.atoms, so_far.codes)
+        learned = replace(so_far, atoms=atoms, codes=codes)
+        return assemble(given.classes, space, given.sizes, learned)
 
     progress.begin(0)
     with progress.learning(model) as heard:

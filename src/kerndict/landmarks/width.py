@@ -33,7 +33,7 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
     """
     median = median_distance(X, rng)
     rows = draw(labels, min(ROWS, len(X)), rng)
-    X, labels = X[rows].astype(np.float64), labels[rows]
+    X, labels = X[rows].astype(np.float64), np.unique(labels[rows], return_inverse=True)[1]
     places = draw(labels, min(LANDMARKS, len(X)), rng)
     best, least = FIRST, _losses(X, labels, places, WIDTHS[FIRST] * median)
     for step, margin in ((1, CLEAR), (-1, BETTER)):
