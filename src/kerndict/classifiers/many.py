@@ -115,7 +115,8 @@ def learn_from_many(
     chunks = list(batches(given.X, len(landmarks.rows)))
     for part in progress.chunks(chunks):
         learner.add(given.X[part], given.labels[part], given.weights[part])
-    return model_of(learner, given.classes, settings, estimator.ridge)
+    model = model_of(learner, given.classes, settings, estimator.ridge)
+    return replace(model, class_sizes=given.sizes)  # a callback may have stopped before the end
 
 
 def model_of(learner: Learner, classes: NDArray, settings: Settings, ridge: float | str) -> Model:
