@@ -273,3 +273,27 @@ def test_a_callback_may_stop_before_all_classes_were_seen(monkeypatch, path):
     assert set(model.predict(X)) <= {0, 1, 2}
     save(model, path)
     close(load(path).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("options", [{}, RESIDUAL], ids=["collaborative", "residual"])
+@pytest.mark.parametrize(
+    "kernel",
+    [{"kernel": "poly", "coef0": -3.0, "degree": 3}, {"kernel": lambda A, B: np.tanh(A @ B.T - 1)}],
+    ids=["poly", "callable"],
+)
+def test_kernels_that_are_not_positive_semidefinite_are_refused(kernel, options):
+    with pytest.raises(ValueError, match="is not positive semidefinite on the landmarks"):
+        rbf(n_landmarks=60, **kernel, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e3, 1e12])
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_rows_of_any_size_have_landmarks(kernel, scale, dtype):
+    spread = np.array([1, 1, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 0])
+    sizes = np.abs(np.random.default_rng(0).standard_cauchy((len(X), 1)))
+    rows = (scale * X * spread * sizes).astype(dtype)
+    if kernel == "poly":
+        rows = rows / np.abs(rows).max() * 10
+    width = float(np.abs(rows).max())
+    rbf(kernel=kernel, sigma=width, n_landmarks=300).fit(rows, y).predict_proba(rows)

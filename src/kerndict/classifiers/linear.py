@@ -73,7 +73,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Training samples that all others are described by, so that the cost of a fit grows with
         the samples and no faster.  None takes all samples as they are up to 4000 of them with at
         most 250 in a class, and beyond that as many landmarks as the data ask for, 500 to 4000;
-        ``"all"`` never takes landmarks.
+        ``"all"`` never takes landmarks, nor does ``decision="residual"``.
     class_weight : dict, "balanced" or None, default=None
         How much the samples of each class count; ``"balanced"`` lets all classes count the same.
 

@@ -5,12 +5,15 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from kerndict.kernels import Kernel
 
 #: Rows of a class that are drawn in any case, where there are landmarks enough for that.
 PER_CLASS = 10
+#: Of rows that others represent less than the limit is left; of an indefinite kernel, so much more.
+NOT_ROUNDING = 100
 
 
 @dataclass(frozen=True)
@@ -40,18 +43,26 @@ class Landmarks:
         Raises
         ------
         ValueError
-            No row has any energy.
+            No row has any energy, or the kernel is not positive semidefinite on the rows.
         """
         K = kernel.matrix(rows, rows).astype(np.float64)
         K = (K + K.T) / 2
         limit = float(np.sqrt(np.finfo(rows.dtype).eps)) * max(float(np.diagonal(K).max()), 0.0)
-        factor, pivots, rank, _ = dpstrf(K, tol=limit, lower=0, overwrite_a=1)
+        factor, pivots, rank, _ = dpstrf(K, tol=limit, lower=0, overwrite_a=0)
         if rank == 0 or limit == 0:
             raise ValueError(
                 f"kernel={kernel.name!r} is zero on all landmarks: k(y, y) must be > 0."
             )
-        kept = pivots[:rank] - 1
-        return cls(kernel, rows[kept], indices[kept], np.triu(factor[:rank, :rank]))
+        kept, rest = pivots[:rank] - 1, pivots[rank:] - 1
+        R = np.triu(factor[:rank, :rank])
+        told = solve_triangular(R, K[np.ix_(kept, rest)], trans="T", check_finite=False)
+        left = K[np.ix_(rest, rest)] - told.T @ told
+        if np.abs(left).max(initial=0) > NOT_ROUNDING * limit:
+            raise ValueError(
+                f"kernel={kernel.name!r} is not positive semidefinite on the landmarks: give a "
+                "kernel that is, such as 'rbf', or 'poly' with coef0 >= 0."
+            )
+        return cls(kernel, rows[kept], indices[kept], R)
 
     def correlations(self, X: NDArray) -> NDArray:
         """Return the kernel of rows with the landmarks, (len(X), M)."""
