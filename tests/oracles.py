@@ -137,3 +137,42 @@ def ikdl(K, A, s, gamma, n_iter, exact, uaksvd, rng=None):
 def kernel_residual(k_yy, k_y, K, A, x):
     """Return Eq. (21)."""
     return k_yy + x @ A.T @ K @ A @ x - 2 * k_y @ A @ x
+
+
+def ridge_scores_left_out(Z, labels, weights, ridge, n_classes):
+    """Return the scores of every row by ridge regression on all other rows, (N, C)."""
+    Y = np.eye(n_classes)[labels]
+    scores = np.empty_like(Y)
+    for i in range(len(Z)):
+        rest = np.arange(len(Z)) != i
+        V = Z[rest] * weights[rest, None]
+        moment = V.T @ Z[rest] + ridge * np.eye(Z.shape[1])
+        scores[i] = Z[i] @ np.linalg.solve(moment, V.T @ Y[rest])
+    return scores
+
+
+def class_left_out(Z, energies, labels, weights, ridge, n_classes):
+    """Return what each class leaves of every row, learned without that row, (N, C)."""
+    left = np.empty((len(Z), n_classes))
+    for i, z in enumerate(Z):
+        for c in range(n_classes):
+            own = (labels == c) & (np.arange(len(Z)) != i)
+            S = (Z[own] * weights[own, None]).T @ Z[own]
+            left[i, c] = energies[i] - z @ S @ np.linalg.solve(S + ridge * np.eye(len(z)), z)
+    return left
+
+
+def kernel_ridge(K, labels, weights, ridge, n_classes):
+    """Return the scores of kernel ridge regression on the labels for its own rows."""
+    root = np.sqrt(weights)
+    Y = np.eye(n_classes)[labels] * root[:, None]
+    inner = K * np.outer(root, root) + ridge * np.eye(len(K))
+    return K * root @ np.linalg.solve(inner, Y)
+
+
+def logistic_loss(W, Z, labels, importance, base, ridge):
+    """Return the log-loss of ``softmax(base + Z W)`` with a quadratic penalty on W."""
+    scores = base + Z @ W
+    top = scores.max(axis=1)
+    log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+    return importance @ (log_sums - scores[np.arange(len(Z)), labels]) + ridge / 2 * np.sum(W**2)

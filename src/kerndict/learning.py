@@ -32,7 +32,7 @@ class Settings:
     """What to learn and how; the names are those of the classifiers' parameters.
 
     ``relative`` is ``incoherence_scale="relative"``, ``exact`` is ``atom_update="exact"`` and
-    ``uaksvd`` is ``coef_update="uaksvd"``.  ``most_atoms`` bounds what is not given as a number.
+    ``uaksvd`` is ``coef_update="uaksvd"``.  ``most_atoms`` bounds what nobody gave.
     """
 
     n_atoms: int | float | None
@@ -61,13 +61,14 @@ class Settings:
     def counts(self, sizes: NDArray) -> tuple[NDArray, NDArray]:
         """Return atoms per class and nonzeros per code for classes of the given sizes."""
         if self.n_atoms is None:
-            n_atoms = np.minimum(sizes, np.maximum(self.few_atoms, sizes // 2))
+            half = (
+                sizes // 2 if self.most_atoms is None else np.minimum(sizes // 2, self.most_atoms)
+            )
+            n_atoms = np.minimum(sizes, np.maximum(self.few_atoms, half))
         elif isinstance(self.n_atoms, int):
             n_atoms = np.full(len(sizes), self.n_atoms)
         else:
             n_atoms = np.maximum(1, np.ceil(self.n_atoms * sizes - 1e-9)).astype(np.int64)
-        if self.most_atoms is not None and not isinstance(self.n_atoms, int):
-            n_atoms = np.minimum(n_atoms, self.most_atoms)
         if self.n_nonzero_coefs is None:
             return n_atoms, np.maximum(1, n_atoms // 2)
         return n_atoms, np.full(len(sizes), self.n_nonzero_coefs)

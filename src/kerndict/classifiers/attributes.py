@@ -46,6 +46,11 @@ class FittedAttributes:
     @property
     def codes_(self) -> list[NDArray]:
         """The codes of the training samples of each class after the last pass."""
+        if isinstance(self.model_.rule, LandmarkRule):
+            raise AttributeError(
+                "a model with landmarks has no training codes: fit it with n_landmarks='all' or "
+                "decision='residual'."
+            )
         if self.model_.codes is None:
             raise AttributeError("a model from a file has no training codes: fit it again.")
         return self.model_.codes

@@ -162,11 +162,24 @@ class BaseDictionaryClassifier(LearnsInBatches):
         return self
 
     def _weights(self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray) -> NDArray:
-        """Return the weight of every row: its own times that of its class."""
+        """Return the weight of every row: its own times that of its class.
+
+        Their mean is 1 over the rows that count, so that only their ratios matter.
+        """
         weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weights = weights.astype(np.float64)
         if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
-        return weights.astype(np.float64)
+            of_class = compute_sample_weight(self.class_weight, y)
+            if not (np.isfinite(of_class) & (of_class >= 0)).all():
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} holds a weight that is negative or not "
+                    "finite: give each class a number >= 0."
+                )
+            weights *= of_class
+        if not weights.any():
+            return weights
+        weights /= weights.max()  # equal ones become exactly 1
+        return weights / weights[weights > 0].mean()
 
     def _check_leaving_out(self) -> None:
         """Raise a ValueError where rows cannot be left out."""

@@ -48,7 +48,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         def __getattr__(self, name: str) -> Any:
             """Make the model of what has been learned from batches."""
             if name != "model_" or "learner_" not in vars(self):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+                return super().__getattribute__(name)  # which says why it is not there
             settings = self._settings(self.learner_.sums.rows, MOST_ATOMS)
             with single_blas_thread():
                 self.model_ = model_of(self.learner_, self.batch_classes_, settings, self.ridge)
@@ -236,9 +236,9 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         remedy = "give all labels as classes=... in the first call of partial_fit."
         if len(every) < 2:
             raise ValueError(f"there is one class only ({every[0]}): {remedy}")
-        strange = np.setdiff1d(y, every)
-        if len(strange):
-            raise ValueError(f"y holds {strange[0]!r}, which is none of {every!r}: {remedy}")
+        strange = np.setdiff1d(y, every).tolist()
+        if strange:
+            raise ValueError(f"y holds {strange[0]!r}, which is none of {every.tolist()}: {remedy}")
         seen = 0 if known is None else int(self.learner_.sums.rows.sum())
         kept = np.flatnonzero(weights)
         labels = np.searchsorted(every, y[kept])

@@ -42,7 +42,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
         of the class in (0, 1], rounded up; or None for half of the class, but at least 15
-        or all.
+        or all, and with landmarks what explains the class, 100 to 500.
     n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.
@@ -77,8 +77,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         Draws the initial atoms, the rows behind `sigma_` and, with
         ``atom_update="power"``, the replacements of unused atoms.
     n_jobs : int or None, default=None
-        Threads in prediction, and from 2 on those of the matrix products in a fit with landmarks;
-        the result does not depend on it, but for rounding.
+        Threads in prediction; from 2 on a fit with landmarks lets matrix products use the threads
+        that BLAS has.  The result does not depend on it, but for rounding.
     verbose : int, default=0
         Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
@@ -218,7 +218,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         """The atoms of each class as combinations of its training samples, or of landmarks."""
         space, atoms = self.model_.space, self.model_.atoms
         if isinstance(space, LandmarkSpace):
-            return [space.basis @ A for A in atoms]
+            return [space.dual(A) for A in atoms]
         return atoms
 
     @property

@@ -28,7 +28,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
         of the class in (0, 1], rounded up; or None for half of the class, but at least 15
-        or all.
+        or all, and with landmarks what explains the class, 100 to 500.
     n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.
@@ -62,8 +62,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Deals the folds of the collaborative rule, draws initial atoms, and with
         ``atom_update="power"`` the replacements of unused ones.
     n_jobs : int or None, default=None
-        Threads in prediction, and from 2 on those of the matrix products in a fit with landmarks;
-        the result does not depend on it, but for rounding.
+        Threads in prediction; from 2 on a fit with landmarks lets matrix products use the threads
+        that BLAS has.  The result does not depend on it, but for rounding.
     verbose : int, default=0
         Print the objective and the time left after every iteration, and every fold.
     ridge : float or "auto", default="auto"
@@ -73,7 +73,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Training samples that all others are described by, so that the cost of a fit grows with
         the samples and no faster.  None takes all samples as they are up to 4000 of them with at
         most 250 in a class, and beyond that as many landmarks as the data ask for, 500 to 4000;
-        ``"all"`` never takes landmarks.
+        ``"all"`` never takes landmarks, nor does ``decision="residual"``.
     class_weight : dict, "balanced" or None, default=None
         How much the samples of each class count; ``"balanced"`` lets all classes count the same.
 
@@ -139,7 +139,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         """The atoms of each class, unit columns."""
         space, atoms = self.model_.space, self.model_.atoms
         if isinstance(space, LandmarkSpace):
-            return [space.rows.T @ (space.basis @ A) for A in atoms]
+            return [space.rows.T @ space.dual(A) for A in atoms]
         return atoms
 
     def _training(

@@ -1,6 +1,7 @@
 """How both classifiers learn from many rows: landmarks instead of all of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -113,7 +114,8 @@ def learn_from_many(
         )
     learner = Learner(landmarks, len(given.classes), rng.randint(2**31 - 1))
     learn_rows(learner, given, progress)
-    return model_of(learner, given.classes, settings, estimator.ridge)
+    model = model_of(learner, given.classes, settings, estimator.ridge)
+    return replace(model, class_sizes=given.sizes)  # a callback may have stopped before the end
 
 
 def learn_rows(learner: Learner, given: Given, progress: Progress) -> None:
@@ -166,7 +168,7 @@ def _learn_residual(
     basis = solve_triangular(landmarks.factor, np.eye(len(rows)), check_finite=False)
     order = np.argsort(sample.labels, kind="stable")
     sizes = np.bincount(sample.labels, minlength=len(given.classes))
-    Z = (landmarks.correlations(sample.X[order]).astype(np.float64) @ basis).astype(dtype)
+    Z = landmarks.coordinates(sample.X[order], basis)
     training = LinearTrainingSet.from_rows(Z, np.arange(len(Z)), sizes, sample.weights[order])
     space = LandmarkSpace(
         n_features=rows.shape[1],
@@ -174,10 +176,13 @@ def _learn_residual(
         fit_indices=landmarks.indices,
         rows=rows,
         basis=basis.astype(dtype),
+        n_coordinates=basis.shape[1],
     )
 
     def model(so_far: Dictionaries) -> Model:
-        return assemble(given.classes, space, given.sizes, so_far)
+        atoms, codes = training.unweighted(so_far.atoms, so_far.codes)
+        learned = replace(so_far, atoms=atoms, codes=codes)
+        return assemble(given.classes, space, given.sizes, learned)
 
     progress.begin(0)
     with progress.learning(model) as heard:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kerndict.display.common import RUNNER_UP, WINNER, check_matplotlib, figure_and_axes, unwrap
+from kerndict.rules import LandmarkRule
 
 
 class ObjectiveDisplay:
@@ -60,6 +61,11 @@ class ObjectiveDisplay:
         """
         check_matplotlib(cls)
         model, _ = unwrap(estimator)
+        if isinstance(model.model_.rule, LandmarkRule):
+            raise ValueError(
+                "a model with landmarks is not learned by iterations and has no objective to show: "
+                "fit with n_landmarks='all' or decision='residual'."
+            )
         if not model.n_iter_:
             raise ValueError("n_iter=0 has no objective to show: fit with n_iter >= 1.")
         display = cls(

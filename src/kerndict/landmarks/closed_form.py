@@ -88,7 +88,9 @@ class ClassAtoms:
         atoms, spread = [], []
         for c in range(n_classes):
             own = np.flatnonzero(rows.labels == c)
-            if len(own) < p:  # the same from the right singular vectors
+            if not len(own):  # none with energy: an atom that explains nothing
+                d, V = np.zeros(1), np.eye(p, 1)
+            elif len(own) < p:  # the same from the right singular vectors
                 _, root, Vt = np.linalg.svd(_scaled(rows, own, p), full_matrices=False)
                 d, V = root**2, Vt.T
             else:

@@ -16,9 +16,6 @@ from kerndict.landmarks.sums import Principal, Sums
 from kerndict.rules import LandmarkRule
 from kerndict.spaces import LandmarkSpace
 
-#: Numbers of a kernel matrix that are held at a time.
-AT_A_TIME = 2**22
-
 
 class Learned(NamedTuple):
     """The parts of a model; atoms are in coordinates of the space."""
@@ -61,12 +58,8 @@ class Learner:
 
     def rows(self, principal: Principal) -> Rows:
         """Return the sample in principal coordinates."""
-        sample, basis = self.sample, principal.basis.astype(self.landmarks.rows.dtype)
-        Z = np.empty((len(sample.X), basis.shape[1]), basis.dtype)
-        step = max(1, AT_A_TIME // max(1, len(basis)))
-        for begin in range(0, len(Z), step):
-            part = slice(begin, begin + step)
-            np.matmul(self.landmarks.correlations(sample.X[part]), basis, out=Z[part])
+        sample = self.sample
+        Z = self.landmarks.coordinates(sample.X, principal.basis)
         energies = self.landmarks.kernel.diagonal(sample.X).astype(np.float64)
         importance = sample.importance(self.sums.weight)
         return Rows(Z, energies, sample.labels, sample.weights, importance)
@@ -96,11 +89,9 @@ class Learner:
             fit_indices=self.landmarks.indices,
             rows=self.landmarks.rows,
             basis=basis.astype(dtype),
+            n_coordinates=p,
         )
-        below = np.zeros((self.n_classes, 1))
-        found = [
-            np.vstack([V, np.repeat(below, V.shape[1], axis=1)]).astype(dtype) for V in atoms.atoms
-        ]
+        found = [V.astype(dtype) for V in atoms.atoms]
         grams = [np.eye(V.shape[1], dtype=dtype) for V in atoms.atoms]
         rule = LandmarkRule(
             grams,

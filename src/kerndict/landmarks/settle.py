@@ -22,6 +22,9 @@ TELLING = 4000
 FEW_STEPS, MANY_STEPS = 6, 12
 #: Coordinates that are corrected: one for so many rows, but 1000.
 ROWS_EACH, CORRECTED = 20, 1000
+#: Rows times classes that are told of, and rows times coordinates times classes of a correction, at
+#: most: with thousands of classes fewer rows tell, and nothing is corrected.
+TOLD, CORRECTED_WORK = 4e6, 5e9
 #: Log-loss per row that a correction must gain: it costs a second fit.
 GAIN = 1e-3
 
@@ -93,42 +96,60 @@ def settle(
     """
     fold = rng.permutation(len(rows)) % N_FOLDS
     n_held = int(np.clip(round(TELLING * N_FOLDS / len(rows)), 1, N_FOLDS))
+    n_classes = len(atoms.atoms)
     held = np.flatnonzero(fold < n_held)
+    held = np.sort(rng.permutation(held)[: max(N_FOLDS, int(TOLD / n_classes))])
     told = rows.part(held)
     closed = choose_ridges(told, principal, atoms, atom_ridges)
-    head = label_head(principal, closed.label_ridge)
-    targets = told.labels, None, told.importance
+    features, given = closed.features, (closed.weights, closed.offsets)
+    head, correction, q = label_head(principal, closed.label_ridge), None, 0
+    if len(rows) * max(CORRECTED, len(rows) // ROWS_EACH) * n_classes <= CORRECTED_WORK:
+        corrected = _problem(rows, told, principal, atoms, closed, share, n_held)
+        q = corrected.Z.shape[1]
+        ridges = [ridge * principal.unit for ridge in CORRECTION_RIDGES]
+        corrections = held_out_corrections(corrected, fold, n_held, ridges)
+        mixtures = [
+            fit_weights([*features, g[held]], told.labels, None, told.importance)
+            for g in corrections
+        ]
+        best = int(np.argmin([loss for _, _, loss in mixtures]))
+        if mixtures[best][2] <= closed.loss - GAIN:
+            features, given = [*features, corrections[best][held]], mixtures[best][:2]
+            *_, correction = corrected.path(rows.importance, ridges[: best + 1])
+    weights, offsets = best_weights(features, told, *given)
+    head = weights[0] * head
+    if correction is not None:
+        head[:q] += weights[2] * correction
+    strange = np.sort(-weigh(features, weights, offsets).max(axis=1))
+    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange)
 
-    # What the correction begins with leaves out the label scores: it is to take their place.
+
+def _problem(
+    rows: Rows,
+    told: Rows,
+    principal: Principal,
+    atoms: ClassAtoms,
+    closed: Closed,
+    share: float,
+    n_held: int,
+) -> Correction:
+    """Return the problem of a correction of what the classes leave.
+
+    It begins without the label scores: it is to take their place.
+    """
     told_by = closed.features[1:]
-    weight, offsets = best_weights(told_by, told, *fit_weights(told_by, *targets)[:2])
+    found = fit_weights(told_by, told.labels, None, told.importance)
+    weight, offsets = best_weights(told_by, told, *found[:2])
     left = atoms.left(rows, [closed.atom_ridge])[0]
-    base = (weight[0] * left + offsets).astype(rows.Z.dtype)
     q = max(CORRECTED, len(rows) // ROWS_EACH)
-    corrected = Correction(
+    return Correction(
         np.ascontiguousarray(rows.Z[:, :q]),
         rows.labels,
         rows.importance,
-        base,
+        (weight[0] * left + offsets).astype(rows.Z.dtype),
         principal.spread[:q] * share,
         FEW_STEPS if n_held > 1 else MANY_STEPS,
     )
-    ridges = [ridge * principal.unit for ridge in CORRECTION_RIDGES]
-    corrections = held_out_corrections(corrected, fold, n_held, ridges)
-    mixtures = [fit_weights([*closed.features, g[held]], *targets) for g in corrections]
-    best = int(np.argmin([loss for _, _, loss in mixtures]))
-    if mixtures[best][2] > closed.loss - GAIN:
-        features = closed.features
-        weights, offsets = best_weights(features, told, closed.weights, closed.offsets)
-        head = weights[0] * head
-    else:
-        features = [*closed.features, corrections[best][held]]
-        weights, offsets = best_weights(features, told, *mixtures[best][:2])
-        *_, W = corrected.path(rows.importance, ridges[: best + 1])
-        head = weights[0] * head
-        head[:q] += weights[2] * W
-    strange = np.sort(-weigh(features, weights, offsets).max(axis=1))
-    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange)
 
 
 def held_out_corrections(

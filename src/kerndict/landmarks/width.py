@@ -17,8 +17,8 @@ FIRST = 2
 #: How much better another width must be, in standard errors of the mean difference.  Wider ones
 #: are favoured by few landmarks, and lose with many: the first step there must be a clear one.
 CLEAR, BETTER = 3.0, 1.0
-#: Rows and landmarks of the comparison.
-ROWS, LANDMARKS = 3000, 400
+#: Rows, landmarks and classes of the comparison.
+ROWS, LANDMARKS, CLASSES = 3000, 400, 100
 
 
 def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> float:
@@ -32,8 +32,12 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
     labels : (N,), class indices
     """
     median = median_distance(X, rng)
+    present = np.unique(labels)
+    if len(present) > CLASSES:
+        some = np.flatnonzero(np.isin(labels, rng.permutation(present)[:CLASSES]))
+        X, labels = X[some], labels[some]
     rows = draw(labels, min(ROWS, len(X)), rng)
-    X, labels = X[rows].astype(np.float64), labels[rows]
+    X, labels = X[rows].astype(np.float64), np.unique(labels[rows], return_inverse=True)[1]
     places = draw(labels, min(LANDMARKS, len(X)), rng)
     best, least = FIRST, _losses(X, labels, places, WIDTHS[FIRST] * median)
     for step, margin in ((1, CLEAR), (-1, BETTER)):

@@ -14,7 +14,7 @@ from kerndict.spaces.kernel import ComputedKernel
 
 @dataclass(frozen=True, kw_only=True)
 class LandmarkSpace(ComputedKernel):
-    """The span of the mapped landmarks; atoms are in coordinates of it, (p, n_atoms).
+    """The span of the mapped landmarks; atoms are in coordinates of it, (q, n_atoms).
 
     Parameters
     ----------
@@ -22,12 +22,13 @@ class LandmarkSpace(ComputedKernel):
     kernel : that of the space, ``"linear"`` for features themselves
     fit_indices : (M,), the rows given to `fit` that are landmarks, in the order of ``rows``
     rows : (M, m), the landmarks
-    basis : (M, p), coordinates are ``k(y, landmarks) basis``; the first are orthonormal, behind
+    basis : (M, p), coordinates are ``k(y, landmarks) basis``; the first q are orthonormal, behind
         them may stand linear functions of a row that a rule asks for
+    n_coordinates : q
     """
 
     atom_name: ClassVar[str] = "atoms"
-    atom_shape: ClassVar[str] = "p n_i"
+    atom_shape: ClassVar[str] = "q n_i"
     atoms_are_rows: ClassVar[bool] = False
 
     n_features: int = stored("count", name="n_features_in", sizes="m")
@@ -35,11 +36,12 @@ class LandmarkSpace(ComputedKernel):
     fit_indices: NDArray = stored("index", "M", name="landmark_indices")
     rows: NDArray = stored("precision", "M m", name="landmarks")
     basis: NDArray = stored("precision", "M p")
+    n_coordinates: int = stored("count", sizes="q")
     _centred: NDArray = field(init=False, repr=False)
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
         Z = self._with_training_rows(X) @ self.basis
-        return (Z @ A for A in atoms)
+        return (Z[:, : len(A)] @ A for A in atoms)
 
     def numbers_per_row(self) -> int:
         return super().numbers_per_row() + self.basis.shape[1]
@@ -51,7 +53,7 @@ class LandmarkSpace(ComputedKernel):
     def atom_rows(self, atoms: Sequence[NDArray], samples: NDArray | None) -> list[NDArray]:
         found = []
         for A in atoms:
-            dual = self.basis @ A
+            dual = self.dual(A)
             if self.kernel.name != "linear":
                 sizes = np.abs(dual).sum(axis=0)
                 dual = dual / np.where(sizes > 0, sizes, 1)
@@ -62,7 +64,11 @@ class LandmarkSpace(ComputedKernel):
         self, codes: NDArray, atoms: NDArray, training_codes: NDArray | None
     ) -> NDArray:
         """Return the combination of the landmarks that the approximation is."""
-        return codes @ (self.basis @ atoms).T
+        return codes @ self.dual(atoms).T
+
+    def dual(self, atoms: NDArray) -> NDArray:
+        """Return atoms as combinations of the landmarks, (M, n_atoms)."""
+        return self.basis[:, : len(atoms)] @ atoms
 
     def listed_rows(self, start: int, count: int) -> NDArray:
         return self.fit_indices
