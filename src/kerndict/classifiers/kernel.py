@@ -33,9 +33,9 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     As :class:`DictionaryClassifier`, in the feature space of a kernel: atoms are
     combinations of the mapped training samples of their class.
 
-    `fit` holds one kernel matrix of all training samples, n_samples², and a few matrices of
-    the size of each class; with the collaborative rule, afterwards, a few of the size of all
-    atoms.  `predict` computes the kernel in chunks within scikit-learn's ``working_memory``.
+    `fit` holds one kernel matrix of all training samples, or from some thousands of them on their
+    kernel with landmarks, a chunk at a time; see `n_landmarks`.  `predict` computes the kernel in
+    chunks within scikit-learn's ``working_memory``.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     sigma : float or None, default=None
         The width σ of ``"rbf"``.  None compares 0.5 to 3 times the median distance between
         training samples by the leave-one-out log-loss of the collaborative rule, on at
-        most 600 of them.
+        most 600 of them (with landmarks, 0.5 to 5 times on 3000).
     degree : int, default=2
         The degree of ``"poly"``.
     coef0 : float, default=1.0
@@ -117,13 +117,14 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         The atoms of each class as combinations of its training samples, of unit norm
         in feature space.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        The training rows grouped by class; None with ``kernel="precomputed"``.
+        The training rows grouped by class, or the landmarks; None with ``"precomputed"``.
     fit_indices_ : ndarray of shape (n_samples,)
         The rows of `X` that they were.
     sigma_ : float
         The width used, for ``kernel="rbf"``.
     codes_ : list of ndarray of shape (n_samples of the class, n_atoms)
-        The codes of the training samples of each class after the last pass.
+        The codes of the training samples of each class after the last pass; of a sample of
+        them with landmarks and the residual rule, and none with landmarks otherwise.
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
         The two terms of Eq. (7) after each pass, γ not applied; the second sums
         ordered pairs of classes.
@@ -136,7 +137,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     n_landmarks_ : int
         Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
-        The ridge, the weights α, β, δ and the offsets of the collaborative rule.
+        The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

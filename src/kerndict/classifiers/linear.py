@@ -87,9 +87,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     dictionaries_ : list of ndarray of shape (n_features, n_atoms)
         The atoms of each class, unit columns.
     fit_indices_ : ndarray of shape (n_samples,)
-        The rows of `X` grouped by class, in the order of `codes_`.
+        The rows of `X` grouped by class, in the order of `codes_`; or those of the landmarks.
     codes_ : list of ndarray of shape (n_samples of the class, n_atoms)
-        The codes of the training samples of each class after the last pass.
+        The codes of the training samples of each class after the last pass; none with landmarks.
     reconstruction_, coherence_ : ndarray of shape (n_iter,)
         The two terms of Eq. (3) after each pass, γ not applied; the second sums
         ordered pairs of classes.
@@ -102,7 +102,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     n_landmarks_ : int
         Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)
-        The ridge, the weights α, β, δ and the offsets of the collaborative rule.
+        The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

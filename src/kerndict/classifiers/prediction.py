@@ -160,8 +160,8 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         Returns
         -------
         p_values : ndarray of shape (n_samples,)
-            At least ``1 / (n_train + 1)``; 1 where every class had one training sample only,
-            and none could be held out.
+            At least ``1 / (n + 1)`` with n training samples held out; 1 where every class had one
+            training sample only, and none could be held out.
 
         Examples
         --------
