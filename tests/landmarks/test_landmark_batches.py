@@ -75,6 +75,24 @@ def test_a_damaged_learner_is_refused(path):
             kerndict.load(path)
 
 
+def test_weights_of_batches_are_those_of_all_rows():
+    weights = np.linspace(0.1, 9, len(X))
+    scale = {"class_weight": {0: 3.0, 1: 0.5, 2: 1.0}}
+    one = model(**scale).partial_fit(X[:800], y[:800], sample_weight=weights[:800])
+    one.partial_fit(X[800:], y[800:], sample_weight=weights[800:])
+    other = model(**scale).partial_fit(X[:800], y[:800], sample_weight=weights[:800])
+    for rows in (np.flatnonzero(y[800:] == 1) + 800, np.flatnonzero(y[800:] != 1) + 800):
+        other.partial_fit(X[rows], y[rows], sample_weight=weights[rows])
+    close(other.model_.rule.weight, one.model_.rule.weight, 0.1)  # another order, another sample
+    close(other.learner_.sums.weight, one.learner_.sums.weight)
+    tenth = model(**scale).partial_fit(X[:800], y[:800], sample_weight=weights[:800] / 10)
+    tenth.partial_fit(X[800:], y[800:], sample_weight=weights[800:] / 10)
+    close(tenth.decision_function(NEW), one.decision_function(NEW), 1e-7)
+    whole = model(**scale).fit(X, y, sample_weight=weights)
+    at_once = model(**scale).partial_fit(X, y, sample_weight=weights)
+    close(at_once.decision_function(NEW), whole.decision_function(NEW), 1e-8)
+
+
 def test_classes_of_the_first_call_are_those_of_all():
     found = model().partial_fit(X[:500], names[y[:500]], classes=names)
     assert found.classes_.tolist() == names.tolist()

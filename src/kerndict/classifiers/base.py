@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -135,7 +135,7 @@ class BaseDictionaryClassifier(LearnsInBatches):
         progress = Progress(self, X, y)
         rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(target)
-        weights = self._weights(sample_weight, rows, target)
+        weights = even(self._weights(sample_weight, rows, target, np.unique(target)))
         indices = np.flatnonzero(weights)
         if len(indices) < len(rows):
             self._check_leaving_out()
@@ -161,25 +161,23 @@ class BaseDictionaryClassifier(LearnsInBatches):
         progress.done()
         return self
 
-    def _weights(self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray) -> NDArray:
-        """Return the weight of every row: its own times that of its class.
-
-        Their mean is 1 over the rows that count, so that only their ratios matter.
-        """
+    def _weights(
+        self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray, classes: NDArray
+    ) -> NDArray:
+        """Return the weight of every row: its own times that of its class, one of ``classes``."""
         weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         weights = weights.astype(np.float64)
         if self.class_weight is not None:
-            of_class = compute_sample_weight(self.class_weight, y)
+            of_class = compute_class_weight(
+                self.class_weight, classes=classes, y=y if len(y) else classes
+            )
             if not (np.isfinite(of_class) & (of_class >= 0)).all():
                 raise ValueError(
                     f"class_weight={self.class_weight!r} holds a weight that is negative or not "
                     "finite: give each class a number >= 0."
                 )
-            weights *= of_class
-        if not weights.any():
-            return weights
-        weights /= weights.max()  # equal ones become exactly 1
-        return weights / weights[weights > 0].mean()
+            weights *= of_class[np.searchsorted(classes, y)]
+        return weights
 
     def _check_leaving_out(self) -> None:
         """Raise a ValueError where rows cannot be left out."""
@@ -263,3 +261,11 @@ class BaseDictionaryClassifier(LearnsInBatches):
         counts = settings.counts(sizes)[0].tolist()
         shapes = list(zip(self._init_rows(sizes), counts, strict=True))
         return settings.starting_from(check_init_arrays(self.init, shapes))
+
+
+def even(weights: NDArray) -> NDArray:
+    """Return weights with mean 1 over the rows that count: only their ratios matter."""
+    if not weights.any():
+        return weights
+    weights = weights / weights.max()  # equal ones become exactly 1
+    return weights / weights[weights > 0].mean()

@@ -63,8 +63,10 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         """Return the parameters as learning takes them."""
 
     @abstractmethod
-    def _weights(self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray) -> NDArray:
-        """Return the weight of every row."""
+    def _weights(
+        self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray, classes: NDArray
+    ) -> NDArray:
+        """Return the weight of every row: its own times that of its class."""
 
     @abstractmethod
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
@@ -170,7 +172,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         check_classification_targets(target)
         for name in ("learner_", "batch_classes_", "model_"):
             self.__dict__.pop(name, None)
-        given = self._batch(rows, target, None, np.ones(len(rows)))
+        given = self._batch(rows, target, None, None)
         if indices is not None:
             given = given._replace(indices=np.asarray(indices))
         count = landmark_count(n_samples, rows.shape[1])
@@ -210,7 +212,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         dtype = [np.float64, np.float32] if first else [self.learner_.landmarks.rows.dtype]
         rows, target = validate_data(self, X, y, dtype=dtype, reset=first)
         check_classification_targets(target)
-        given = self._batch(rows, target, classes, self._weights(sample_weight, rows, target))
+        given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():
             if first:
@@ -223,7 +225,13 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         progress.done()
         return self
 
-    def _batch(self, X: NDArray, y: NDArray, classes: ArrayLike | None, weights: NDArray) -> Given:
+    def _batch(
+        self,
+        X: NDArray,
+        y: NDArray,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Given:
         """Return the rows of a batch that count, with their places among all classes."""
         known = vars(self).get("batch_classes_")
         said = None if classes is None else np.unique(classes)
@@ -240,6 +248,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         if strange:
             raise ValueError(f"y holds {strange[0]!r}, which is none of {every.tolist()}: {remedy}")
         seen = 0 if known is None else int(self.learner_.sums.rows.sum())
+        weights = self._weights(sample_weight, X, y, every)
         kept = np.flatnonzero(weights)
         labels = np.searchsorted(every, y[kept])
         return Given(X[kept], labels, weights[kept], every, seen + kept)

@@ -56,13 +56,13 @@ class Learner:
         other.sums, other.sample = deepcopy(self.sums), copy(self.sample)
         return other
 
-    def rows(self, principal: Principal) -> Rows:
-        """Return the sample in principal coordinates."""
+    def rows(self, principal: Principal, mean: float = 1.0) -> Rows:
+        """Return the sample in principal coordinates; ``mean`` is taken for a weight of 1."""
         sample = self.sample
         Z = self.landmarks.coordinates(sample.X, principal.basis)
         energies = self.landmarks.kernel.diagonal(sample.X).astype(np.float64)
-        importance = sample.importance(self.sums.weight)
-        return Rows(Z, energies, sample.labels, sample.weights, importance)
+        importance = sample.importance(self.sums.weight) / mean
+        return Rows(Z, energies, sample.labels, sample.weights / mean, importance)
 
     def learned(self, n_atoms: NDArray | None, ridges: Sequence[float]) -> Learned:
         """Return the parts of the model.
@@ -72,8 +72,10 @@ class Learner:
         n_atoms : of each class, None for enough
         ridges : candidates for that of the atoms, in units of the mean k(y, y)
         """
-        principal = Principal.from_sums(self.landmarks, self.sums)
-        rows = self.rows(principal)
+        # Only the ratios of weights matter: their mean is taken for 1.
+        mean = float(self.sums.weight.sum() / self.sums.rows.sum())
+        principal = Principal.from_sums(self.landmarks, self.sums, mean)
+        rows = self.rows(principal, mean)
         rows = rows.part(np.flatnonzero(rows.energies > 0)) if not rows.energies.all() else rows
         p = coordinate_count(self.n_classes, len(rows), len(principal.spread))
         counts = None if n_atoms is None else n_atoms.tolist()

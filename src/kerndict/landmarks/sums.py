@@ -79,8 +79,8 @@ class Principal:
     unit: float
 
     @classmethod
-    def from_sums(cls, landmarks: Landmarks, sums: Sums) -> Self:
-        """Return the coordinates of all rows that were added."""
+    def from_sums(cls, landmarks: Landmarks, sums: Sums, mean: float = 1.0) -> Self:
+        """Return the coordinates of all rows that were added; ``mean`` counts as a weight of 1."""
         R = landmarks.factor
         G = np.tril(sums.products)
         G += np.tril(G, -1).T
@@ -88,6 +88,6 @@ class Principal:
         S = solve_triangular(R, half.T, trans="T", check_finite=False)
         spread, U = np.linalg.eigh((S + S.T) / 2)
         basis = solve_triangular(R, U[:, ::-1], check_finite=False)
-        spread = np.maximum(spread[::-1], 0)
+        spread = np.maximum(spread[::-1], 0) / mean
         unit = sums.energy / max(float(sums.weight.sum()), np.finfo(np.float64).tiny)
-        return cls(basis, spread, sums.by_class @ basis, unit or 1.0)
+        return cls(basis, spread, sums.by_class @ basis / mean, unit or 1.0)
