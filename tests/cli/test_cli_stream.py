@@ -30,6 +30,7 @@ def table(request, tmp_path_factory):
 @pytest.fixture
 def small_batches(monkeypatch):
     monkeypatch.setattr(train, "WHOLE", 20_000)
+    monkeypatch.setattr(train, "WHOLE_ROWS", 500)
     monkeypatch.setattr(batch, "MAX_ROWS", 250)
 
 

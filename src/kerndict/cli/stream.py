@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from kerndict.cli.parameters import Classifier
-from kerndict.landmarks import Sample, row_keys
+from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
 from kerndict.tables import Batch, Rows, open_table
 
-#: Bytes of rows that are read whole; what is larger is learned from batch by batch.
-WHOLE = 2**28
+#: Bytes of rows, and how many of them, that are read whole; what is more is learned from batch by
+#: batch.
+WHOLE, WHOLE_ROWS = 2**25, SMALL_ROWS
 #: Rows that settle landmarks and the kernel, and the seed they are drawn with.
 DRAWN, SEED = 20_000, 0
 #: Seconds between two lines that tell how far it is.

@@ -34,7 +34,7 @@ from kerndict.cli.parameters import (
     spell,
 )
 from kerndict.cli.search import GRID, search
-from kerndict.cli.stream import WHOLE, Overview, fit_streamed, overview
+from kerndict.cli.stream import WHOLE, WHOLE_ROWS, Overview, fit_streamed, overview
 from kerndict.persistence import save_named
 from kerndict.tables import Batch, open_table
 
@@ -190,14 +190,14 @@ def _read(
             raise UsageError("--drop needs a table with columns, csv or parquet.")
         features, _, batches = table.training_rows(options.label, options.drop)
         parts: list[Batch] = []
-        taken = 0
+        taken = n_rows = 0
         for batch in batches:
             parts.append(batch)
             taken += batch.X.nbytes + sum(map(sys.getsizeof, batch.labels or []))
-            if table.has_columns and not whole and taken > WHOLE:
+            n_rows += len(batch.X)
+            if table.has_columns and not whole and taken > WHOLE and n_rows > WHOLE_ROWS:
                 return overview(parts, batches, features)
             if table.has_columns:
-                n_rows = sum(len(part.X) for part in parts)
                 check_bytes(taken, table.limit, f"{table.name}, {n_rows} rows and more,")
     if not parts:
         raise ValueError(f"{table.name} has no rows.")

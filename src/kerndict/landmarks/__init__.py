@@ -9,13 +9,14 @@ from kerndict.landmarks.draw import Landmarks, draw
 from kerndict.landmarks.learner import Learned, Learner
 from kerndict.landmarks.sample import Sample, row_keys
 from kerndict.landmarks.settle import ATOM_RIDGES
-from kerndict.landmarks.size import MOST_ATOMS, is_small, landmark_count, sample_count
+from kerndict.landmarks.size import MOST_ATOMS, SMALL_ROWS, is_small, landmark_count, sample_count
 from kerndict.landmarks.sums import Sums
 from kerndict.landmarks.width import choose_width
 
 __all__ = [
     "ATOM_RIDGES",
     "MOST_ATOMS",
+    "SMALL_ROWS",
     "Landmarks",
     "Learned",
     "Learner",

@@ -18,8 +18,8 @@ ATOMS_WORK = 1e11
 MOST_COORDINATES, FEWEST_COORDINATES = 500, 30
 #: Atoms of a class that are learned where nobody says how many.
 MOST_ATOMS = 100
-#: Rows of the sample per landmark.
-SAMPLED = 25
+#: Rows of the sample per landmark, and in any case.
+SAMPLED, SAMPLED_ALWAYS = 25, 30_000
 
 
 def is_small(sizes: NDArray) -> bool:
@@ -43,7 +43,7 @@ def sample_count(n_landmarks: int, n_features: int, itemsize: int) -> int:
     """Return how many rows the sample holds, within the working memory."""
     memory = get_config()["working_memory"] * 2**20
     fitting = int(memory // (itemsize * (n_landmarks + n_features)))
-    return max(1, min(SAMPLED * max(n_landmarks, FEWEST), fitting))
+    return max(1, min(max(SAMPLED * n_landmarks, SAMPLED_ALWAYS), fitting))
 
 
 def coordinate_count(n_classes: int, n_sampled: int, rank: int) -> int:
