@@ -16,6 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -23,6 +24,10 @@ import numpy as np
 
 TABLES = (1000, 3000, 10_000, 30_000)
 MANY = (100_000, 300_000, 1_000_000)
+GROWTH = (10_000, 30_000, 100_000, 300_000)
+#: Of the growth: what the classes are like, and what is fitted.
+SHAPES = ("two", "hundred", "thousand", "uneven", "residual")
+IMAGES = (5000, 10_000, 20_000, 40_000)
 FEATURES = 20
 BASELINES = ("svm", "gradient-boosting")
 CONTROLS = ("head", "closed")
@@ -39,6 +44,11 @@ def plan(options):
             yield name, method
     for n in MANY:
         yield f"rows-{n}", "default"
+    for n in MANY:
+        yield f"parquet-{n}", "default"
+    for shape in SHAPES:
+        for n in GROWTH:
+            yield f"growth-{n}", shape
     for name, given in (("mnist", options.mnist), ("fashion", options.fashion)):
         if given:
             for method in ("default", *CONTROLS):
@@ -47,6 +57,8 @@ def plan(options):
                 yield name, f"nystroem-{count}"
                 yield name, f"landmarks-{count}"
     if options.mnist:
+        for n in IMAGES:
+            yield f"mnist-{n}", "default"
         yield "mnist", "svc"
 
 
@@ -61,10 +73,13 @@ def load(name, options):
         X, Xt, y, yt = X[:-5000], X[-5000:], y[:-5000], y[-5000:]
         scaler = StandardScaler().fit(X)
         return scaler.transform(X), y, scaler.transform(Xt), yt
-    if name == "mnist":
+    if kind == "mnist":
         parts = [idx(options.mnist / f"{part}-ubyte") for part in MNIST]
         X, y, Xt, yt = parts
         X, Xt = X.reshape(len(X), -1), Xt.reshape(len(Xt), -1)
+        if count:
+            some = np.random.RandomState(0).permutation(len(X))[: int(count)]
+            X, y = X[some], y[some]
     elif name == "fashion":
         data = np.load(options.fashion)
         X, y, Xt, yt = (data[key] for key in ("X", "y", "Xt", "yt"))
@@ -126,7 +141,7 @@ def make(method, X, y):
     }
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     best = GridSearchCV(SVC(), grid, cv=folds).fit(X[rows], y[rows]).best_params_
-    return CalibratedClassifierCV(SVC(**best), ensemble=False, cv=folds)
+    return CalibratedClassifierCV(SVC(**best), method="temperature", ensemble=False, cv=folds)
 
 
 class Control:
@@ -194,10 +209,15 @@ def cell(name, method, options):
     import kerndict  # noqa: F401
     from kerndict import KernelDictionaryClassifier
 
-    if name.startswith("rows-"):
-        return many_rows(int(name.partition("-")[2]))
+    kind, _, count = name.partition("-")
     warm = np.random.RandomState(0).rand(40, 5)
-    KernelDictionaryClassifier(n_landmarks=10, random_state=0).fit(warm, np.arange(40) % 2)
+    for rule in ("collaborative", "residual"):
+        model = KernelDictionaryClassifier(2, n_landmarks=10, decision=rule, random_state=0)
+        model.fit(warm, np.arange(40) % 2).predict(warm)
+    if kind in ("rows", "parquet"):
+        return many_rows(kind, int(count))
+    if kind == "growth":
+        return growth(int(count), method)
     X, y, Xt, yt = load(name, options)
     before = peak()
     begin = time.process_time()
@@ -217,42 +237,88 @@ def cell(name, method, options):
     return found
 
 
-def many_rows(n):
-    """Fit on a memory map of so many rows, and predict all of them."""
+WRITE = """
+import numpy as np
+from sklearn.datasets import make_classification
+X, y = make_classification({n} + 5000, {features}, n_informative=10, random_state=0)
+X /= X.std(axis=0)
+np.save("{folder}/X.npy", X)
+np.save("{folder}/y.npy", y)
+if {parquet}:
+    import pandas as pd
+    frame = pd.DataFrame(X[:{n}], columns=[f"f{{k}}" for k in range({features})]).assign(y=y[:{n}])
+    frame.to_parquet("{folder}/table.parquet", row_group_size=50_000)
+"""
 
+
+def many_rows(kind, n):
+    """Fit on a memory map of so many rows, or train on them in parquet; predict all of them."""
+    import kerndict
     from kerndict import KernelDictionaryClassifier
+    from kerndict.cli import main as kerndict_command
 
-    warm = np.random.RandomState(0).rand(40, 5)
-    model = KernelDictionaryClassifier(n_landmarks=10, random_state=0).fit(warm, np.arange(40) % 2)
-    model.predict(warm)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "X.npy")
-        code = (
-            "import numpy as np; from sklearn.datasets import make_classification as m;"
-            f"X, y = m({n} + 5000, {FEATURES}, n_informative=10, random_state=0);"
-            f"X /= X.std(axis=0); np.save({str(path)!r}, X); np.save({str(path) + '.y.npy'!r}, y)"
-        )
-        subprocess.run([sys.executable, "-c", code], check=True)
-        y = np.load(f"{path}.y.npy")
-        X = np.load(path, mmap_mode="r")
+        write = WRITE.format(n=n, features=FEATURES, folder=folder, parquet=kind == "parquet")
+        subprocess.run([sys.executable, "-c", write], check=True)
+        y = np.load(f"{folder}/y.npy")
+        X = np.load(f"{folder}/X.npy", mmap_mode="r")
+        if kind == "parquet":
+            import pyarrow.parquet  # noqa: F401
         before = anonymous_peak_reset()
         begin = time.process_time()
-        model = KernelDictionaryClassifier(random_state=0).fit(X[:n], y[:n])
+        if kind == "rows":
+            model = KernelDictionaryClassifier(random_state=0).fit(X[:n], y[:n])
+        else:
+            table, out = f"{folder}/table.parquet", f"{folder}/model"
+            words = ("train", table, "--label", "y", "--no-normalize", "--out", out)
+            if kerndict_command([*words, "--random-state", "0"]):
+                raise SystemExit(1)
         fitted = time.process_time()
         fit_mb = anonymous_peak() - before
+        if kind == "parquet":
+            model = kerndict.load(out)
+        before = anonymous_peak_reset()
+        begin_predict = time.process_time()
         labels = model.predict(X[:n])
         predicted = time.process_time()
+        predict_mb = anonymous_peak() - before
         test = model.predict_proba(X[n:])
         return {
             "fit_cpu_seconds": fitted - begin,
             "fit_mb": fit_mb,
             "microseconds_per_row": 1e6 * (fitted - begin) / n,
-            "predict_cpu_seconds": predicted - fitted,
+            "predict_cpu_seconds": predicted - begin_predict,
+            "predict_mb": predict_mb,
             "training_accuracy": float((labels == y[:n]).mean()),
             "accuracy": float((test.argmax(axis=1) == y[n:]).mean()),
             "log_loss": float(-np.log(test[np.arange(5000), y[n:]]).mean()),
             "landmarks": int(model.n_landmarks_),
         }
+
+
+def growth(n, shape):
+    """Fit to so many rows of classes of some shape: one blob of 20 features each."""
+    from kerndict import KernelDictionaryClassifier
+
+    n_classes = {"two": 2, "residual": 2, "hundred": 100, "uneven": 10, "thousand": 1000}[shape]
+    rng = np.random.RandomState(0)
+    if shape == "uneven":
+        y = np.repeat(np.arange(10), [n - 45] + [5] * 9)
+    else:
+        y = np.arange(n) % n_classes
+    centres = 2 * rng.randn(n_classes, FEATURES)
+    X = rng.standard_normal((n, FEATURES)) + centres[y]
+    settings = {"n_atoms": 40, "decision": "residual"} if shape == "residual" else {}
+    before = anonymous_peak_reset()
+    begin = time.process_time()
+    model = KernelDictionaryClassifier(**settings, random_state=0).fit(X, y)
+    seconds = time.process_time() - begin
+    return {
+        "fit_cpu_seconds": seconds,
+        "fit_mb": anonymous_peak() - before,
+        "microseconds_per_row": 1e6 * seconds / n,
+        "landmarks": int(model.n_landmarks_),
+    }
 
 
 def peak():
@@ -261,6 +327,7 @@ def peak():
 
 
 SAMPLES = []
+ENDED = threading.Event()
 
 
 def anonymous():
@@ -271,14 +338,12 @@ def anonymous():
 
 def anonymous_peak_reset():
     """Begin to watch the memory that is not a file; return what it is now."""
-    import threading
-
+    ENDED.clear()
     SAMPLES[:] = [anonymous()]
 
     def watch():
-        while SAMPLES:
+        while not ENDED.wait(0.02):
             SAMPLES.append(anonymous())
-            time.sleep(0.02)
 
     threading.Thread(target=watch, daemon=True).start()
     return SAMPLES[0]
@@ -286,9 +351,8 @@ def anonymous_peak_reset():
 
 def anonymous_peak():
     """End watching; return the largest seen."""
-    largest = max(SAMPLES)
-    SAMPLES.clear()
-    return largest
+    ENDED.set()
+    return max(SAMPLES)
 
 
 def main():

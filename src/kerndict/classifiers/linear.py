@@ -28,7 +28,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     n_atoms : int, float or None, default=None
         Atoms per class: a count, which may exceed the number of samples of a class; a share
         of the class in (0, 1], rounded up; or None for half of the class, but at least 15
-        or all, and with landmarks what explains the class, 100 to 500.
+        or all, and with landmarks what explains the class, up to 400.
     n_nonzero_coefs : int or None, default=None
         Atoms per code, at most.  More than the atoms, or than the rank of a class, does
         not bind.  None takes half of the atoms.

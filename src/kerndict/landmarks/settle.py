@@ -17,7 +17,7 @@ ATOM_RIDGES = (1e-3, 1e-2, 1e-1, 1.0)
 CORRECTION_RIDGES = (3.0, 0.3, 0.03, 0.003)
 N_FOLDS = 5
 #: Rows that tell which ridge is best, about; they are held out for the correction.
-TELLING = 4000
+TELLING = 8000
 #: Steps of the correction for each ridge: more where there are rows enough for one fold to tell.
 FEW_STEPS, MANY_STEPS = 6, 12
 #: Coordinates that are corrected: one for so many rows, but 1000.
@@ -99,7 +99,7 @@ def settle(
     n_classes = len(atoms.atoms)
     held = np.flatnonzero(fold < n_held)
     held = np.sort(rng.permutation(held)[: max(N_FOLDS, int(TOLD / n_classes))])
-    told = rows.part(held)
+    told = rows if len(held) == len(rows) else rows.part(held)
     closed = choose_ridges(told, principal, atoms, atom_ridges)
     features, given = closed.features, (closed.weights, closed.offsets)
     head, correction, q = label_head(principal, closed.label_ridge), None, 0
@@ -140,7 +140,8 @@ def _problem(
     told_by = closed.features[1:]
     found = fit_weights(told_by, told.labels, None, told.importance)
     weight, offsets = best_weights(told_by, told, *found[:2])
-    left = atoms.left(rows, [closed.atom_ridge])[0]
+    every = len(told) == len(rows)
+    left = told_by[0] if every else atoms.left(rows, [closed.atom_ridge])[0]
     q = max(CORRECTED, len(rows) // ROWS_EACH)
     return Correction(
         np.ascontiguousarray(rows.Z[:, :q]),

@@ -15,7 +15,7 @@ SUMS_WORK = 6.5e11
 #: Rows of the sample times classes times coordinates squared, which the class atoms cost.
 ATOMS_WORK = 1e11
 #: Coordinates that class atoms have, at the most and at the least.
-MOST_COORDINATES, FEWEST_COORDINATES = 500, 30
+MOST_COORDINATES, FEWEST_COORDINATES = 400, 30
 #: Atoms of a class that are learned where nobody says how many.
 MOST_ATOMS = 100
 #: Rows of the sample per landmark, and in any case.
