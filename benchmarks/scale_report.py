@@ -6,6 +6,8 @@ python benchmarks/scale_report.py
 import json
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "scale.json"
 PAGE = ROOT / "docs" / "scale.md"
@@ -14,9 +16,17 @@ TITLES = {
     "default": "`KernelDictionaryClassifier()`",
     "closed": "control: label scores and class atoms, no correction",
     "head": "control: label scores alone",
-    "svm": "RBF SVM, 12 points searched on 2500 rows, calibrated",
+    "svm": "RBF SVM, 12 points searched on 2500 rows, calibrated by temperature",
     "svc": "`SVC(C=10, gamma=5)`, one fit",
     "gradient-boosting": "`HistGradientBoostingClassifier`",
+}
+SOURCES = {"rows": "a memory map", "parquet": "parquet, by `kerndict train`"}
+SHAPES = {
+    "two": "two",
+    "hundred": "a hundred",
+    "thousand": "a thousand",
+    "uneven": "one of nearly all rows, nine of five rows",
+    "residual": 'two, `decision="residual", n_atoms=40`',
 }
 GROUPS = {
     "Tables of 20 features, two classes": "table-",
@@ -64,17 +74,48 @@ def compared(cells):
     return table(header, rows)
 
 
-def growth(cells):
-    header = ("rows", "landmarks", "accuracy %", "log-loss", "fit, CPU s", "µs per row", "fit, MB")
+def exponents(cells, name):
+    """Return rows of a table of seconds, with the exponent from one size to the next."""
+    rows, before = [], None
+    for cell in sorted(cells, key=size):
+        exponent = ""
+        if before:
+            more = np.log(cell["fit_cpu_seconds"] / before["fit_cpu_seconds"])
+            exponent = f"{more / np.log(size(cell) / size(before)):.2f}"
+        seconds = number(cell["fit_cpu_seconds"], 1)
+        memory = number(cell["fit_mb"], 0)
+        rows.append((name, f"{size(cell):,}", str(cell["landmarks"]), seconds, exponent, memory))
+        before = cell
+    return rows
+
+
+def size(cell):
+    return int(cell["set"].partition("-")[2])
+
+
+def by_shape(cells):
+    header = ("classes", "rows", "landmarks", "fit, CPU s", "exponent", "fit, MB")
+    rows = []
+    for shape, name in SHAPES.items():
+        rows += exponents([cell for cell in cells if cell["method"] == shape], name)
+    return table(header, rows)
+
+
+def many(cells):
+    header = ("from", "rows", "landmarks", "accuracy %", "log-loss", "fit, CPU s", "µs per row")
+    header += ("fit, MB", "predict, CPU s", "predict, MB")
     rows = [
         (
-            f"{int(cell['set'].partition('-')[2]):,}",
+            SOURCES[cell["set"].partition("-")[0]],
+            f"{size(cell):,}",
             str(cell["landmarks"]),
             number(100 * cell["accuracy"], 2),
             number(cell["log_loss"], 4),
             number(cell["fit_cpu_seconds"], 1),
             number(cell["microseconds_per_row"], 1),
             number(cell["fit_mb"], 0),
+            number(cell["predict_cpu_seconds"], 1),
+            number(cell["predict_mb"], 0),
         )
         for cell in cells
     ]
@@ -93,9 +134,18 @@ def main():
         ]
         if chosen:
             parts.append(f"### {name}\n\n{compared(chosen)}")
-    many = [cell for cell in cells if cell["set"].startswith("rows-")]
-    if many:
-        parts.append(f"### Rows of a memory map, 20 features\n\n{growth(many)}")
+    longest = [cell for cell in cells if cell["set"].startswith(("rows-", "parquet-"))]
+    if longest:
+        parts.append(f"### Rows that are not held in memory, 20 features\n\n{many(longest)}")
+    grown = [cell for cell in cells if cell["set"].startswith("growth-")]
+    if grown:
+        parts.append(f"### How the cost grows, by the classes\n\n{by_shape(grown)}")
+    images = [cell for cell in cells if cell["set"].startswith("mnist-")]
+    if images:
+        whole = [c for c in cells if (c["set"], c["method"]) == ("mnist", "default")]
+        rows = exponents([*images, *({**cell, "set": "mnist-60000"} for cell in whole)], "ten")
+        header = ("classes", "rows", "landmarks", "fit, CPU s", "exponent", "fit, MB")
+        parts.append(f"### How the cost grows on images of MNIST\n\n{table(header, rows)}")
     page = PAGE.read_text()
     before, _, rest = page.partition(START)
     after = rest.partition(END)[2]

@@ -74,9 +74,11 @@ class ParquetTable(ColumnTable):
         size = batch_rows(len(wanted))
         self._check_groups()
         try:
-            for batch in self._file.iter_batches(size, columns=list(wanted)):
-                if batch.num_rows:
-                    yield batch
+            # Group by group: asked for all of them, pyarrow reads ahead and holds what it has read.
+            for group in range(self._file.num_row_groups):
+                for batch in self._file.iter_batches(size, [group], list(wanted)):
+                    if batch.num_rows:
+                        yield batch
         except (self._arrow.ArrowException, OSError) as error:
             raise self._damaged(error) from error
 
