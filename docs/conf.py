@@ -97,6 +97,13 @@ def _include(app, relative_path, parent, content):
         content[0] = content[0].replace(f"]({path.removeprefix('../')}", f"]({page}")
 
 
+def _plain(app, what, name, obj, options, lines):
+    """Take references to pages of scikit-learn out of the docstrings of its methods."""
+    if not (getattr(obj, "__module__", None) or "").startswith("kerndict"):
+        text = re.sub(r":\w+:`~?([^`<]*?)(?: <[^`]*>)?`", r"\1", "\n".join(lines))
+        lines[:] = text.split("\n")
+
+
 def _unlisted():
     """Return the pages that no table of contents names, so that none is lost."""
     pages = {path.stem for path in HERE.glob("*.md")} - {"index"}
@@ -113,3 +120,4 @@ def setup(app):
     """Connect the functions above."""
     app.connect("source-read", _link)
     app.connect("include-read", _include)
+    app.connect("autodoc-process-docstring", _plain, priority=900)
