@@ -67,9 +67,11 @@ def broken(site, path):
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if target.is_dir():
             target = target / "index.html"
-        if not target.is_file() or site not in target.parents:
-            found.append(link)
-        elif target.suffix == ".html" and not has_place(target, unquote(parts.fragment)):
+        if (
+            not target.is_file()
+            or site not in target.parents
+            or (target.suffix == ".html" and not has_place(target, unquote(parts.fragment)))
+        ):
             found.append(link)
     return found
 
