@@ -14,7 +14,7 @@ FLOORS = [
     {"__main__"},
     {"cli"},
     {"paper"},
-    {"display", "persistence"},
+    {"display", "export", "persistence"},
     {"tables"},
     {"datasets"},
     {"containers"},
