@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from kerndict._pipelines import chain
 from kerndict.classifiers.prediction import DictionaryPredictor
 
 #: The winner and the runner-up, wherever both are drawn.
@@ -48,28 +47,8 @@ def unwrap(
     estimator: BaseEstimator,
 ) -> tuple[DictionaryPredictor, Callable[[ArrayLike], Any]]:
     """Return the classifier within pipelines and searches, and what is done to X before it."""
-    steps: list[Any] = []
-    while not isinstance(estimator, DictionaryPredictor):
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, Pipeline):
-            if len(estimator) > 1:
-                steps.append(estimator[:-1])
-            estimator = estimator[-1]
-        else:
-            raise TypeError(
-                f"estimator={estimator!r} holds no kerndict classifier: give a fitted "
-                "DictionaryClassifier or KernelDictionaryClassifier, or a Pipeline or a search "
-                "that ends in one."
-            )
-    check_is_fitted(estimator)
-
-    def prepared(X: ArrayLike) -> Any:
-        for step in steps:
-            X = step.transform(X)
-        return X
-
-    return estimator, prepared
+    found = chain(estimator)
+    return found.classifier, found.transform
 
 
 def label_text(label: Any) -> str:
