@@ -27,9 +27,10 @@ class FeatureExplanation(Explanation):
     feature_weights : ndarray of shape (n_samples, n_features) or None
         How much each feature speaks for the winner and against the runner-up.  Without a kernel:
         the squared residual of the feature over the runner-up, minus that over the winner; they
-        sum to the difference of the two residuals.  With a kernel: the derivative of the
-        winner's score minus that of the runner-up, times what the feature differs from its
-        mean over the training rows that the model keeps.  None with ``kernel="precomputed"``.
+        sum to the difference of the two residuals.  With a kernel: how much the winner's score
+        minus that of the runner-up changes with the feature on the way from the mean of the
+        training rows that the model keeps to the sample; they sum to about the whole change.
+        None with ``kernel="precomputed"``.
     """
 
     values: NDArray
@@ -99,7 +100,7 @@ def explain(
     model : classifier of this package, or a pipeline or search that ends in one
         Fitted.
     X : array-like of shape (n_samples, n_columns)
-        Samples as the model takes them.  With a kernel, each takes as long as the scores of two
+        Samples as the model takes them.  With a kernel, each takes as long as the scores of 16
         samples per feature.
     diagonal : array-like of shape (n_samples,), optional
         k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
@@ -179,6 +180,11 @@ def typicality(model: Any, X: ArrayLike) -> NDArray:
     (3,)
     """
     found = chain(model)
+    if not found.classifier.model_.rule.has_probabilities:  # whatever `decision` is set to since
+        raise ValueError(
+            "this model was fitted with decision='residual', which has no typicality: fit it "
+            "with decision='collaborative'."
+        )
     return found.classifier.typicality(found.transform(X))
 
 

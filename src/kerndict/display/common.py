@@ -13,6 +13,9 @@ from kerndict.classifiers.prediction import DictionaryPredictor
 #: The winner and the runner-up, wherever both are drawn.
 WINNER, RUNNER_UP, OTHERS = "#1f6f8b", "#d98032", "#b8c1c8"
 
+#: From small to large: dark to light, of the same family.
+_SHADES = ("#0c3441", WINNER, "#86bccb", "#f3f6f7")
+
 _LABEL = 18  # characters of a label that are drawn, at most
 _TICKS = 20  # labels along an axis, at most
 
@@ -51,11 +54,26 @@ def unwrap(
     return found.classifier, found.transform
 
 
-def label_text(label: Any) -> str:
+def shades(reverse: bool = False) -> Any:
+    """Return the colours of all maps: what is small is dark, or light if ``reverse``."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = _SHADES[::-1] if reverse else _SHADES
+    return LinearSegmentedColormap.from_list("kerndict", colours)
+
+
+def ink() -> Any:
+    """Return the colour of words, which follows the style."""
+    from matplotlib import rcParams
+
+    return rcParams["text.color"]
+
+
+def label_text(label: Any, longest: int = _LABEL) -> str:
     """Return a label as drawn: a long one without its middle, dollars without mathematics."""
     text = str(label)
-    if len(text) > _LABEL:
-        text = f"{text[: _LABEL // 2]}…{text[-(_LABEL // 2 - 1) :]}"
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-(longest // 2 - 1) :]}"
     return text.replace("$", r"\$")
 
 
