@@ -17,17 +17,28 @@ DATA_HELP = (
 )
 
 
+#: The commands in the order of the help, each with what it does.
+SUMMARIES = {
+    "train": "learn a model from a table and write it to a file",
+    "predict": "label the rows of a table",
+    "evaluate": "accuracy and calibration of a model on labelled rows",
+    "inspect": "what a model file holds",
+    "demo": "both classifiers and their untrained controls on the digits of scikit-learn",
+    "reproduce": "rerun the paper's tables and figures, with controls, into one report",
+}
+
+
 class UsageError(Exception):
     """The command line is at fault: exit code 2."""
 
 
 def add_command(
-    commands: Any, name: str, summary: str, description: str, examples: Sequence[str]
+    commands: Any, name: str, description: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
     """Add a command whose help ends in examples."""
     return commands.add_parser(
         name,
-        help=summary,
+        help=SUMMARIES[name],
         description=textwrap.fill(description, 80),
         epilog="\n".join(["examples:", *(f"  {example}" for example in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -71,8 +82,15 @@ def check_out(path: Path, inputs: Sequence[str], force: bool) -> None:
             words = "what comes from standard input" if name == "-" else f"{name}, which is read"
             raise UsageError(f"--out {path} would replace {words}: give another file.")
     folder = Path(os.path.realpath(path)).parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
+    if not folder.is_dir():
+        raise OSError(f"--out {path} cannot be written: there is no folder {path.parent}. Make it.")
+    if path.is_dir():
+        raise OSError(f"--out {path} cannot be written: it is a folder. Give a file in it.")
+    if not os.access(folder, os.W_OK):
+        raise OSError(
+            f"--out {path} cannot be written: the folder {path.parent} is not yours to write to. "
+            "Give a file in another."
+        )
     if is_read_only(path) and not force:
         raise OSError(f"--out {path} is read-only: give --force to replace it, or another file.")
 

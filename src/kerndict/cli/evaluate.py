@@ -18,7 +18,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "evaluate",
-        "accuracy and calibration of a model on labelled rows",
         "Measure a model on labelled rows: accuracy, by class too, log-loss, expected calibration "
         "error (ECE, 15 bins) and the pairs of classes that are confused most. Rows of classes "
         "that the model has not seen are counted apart.",

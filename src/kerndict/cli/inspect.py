@@ -22,7 +22,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "inspect",
-        "what a model file holds",
         "Show what a model file holds: classes, atoms, size, objective, parameters, and the "
         "versions of the libraries that wrote it.",
         [

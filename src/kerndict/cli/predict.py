@@ -31,7 +31,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "predict",
-        "label the rows of a table",
         "Label the rows of a table. Writes csv with the columns label, probability, runner_up and "
         "runner_up_probability (residuals instead under the residual rule). Columns are found by "
         "their names; others may be there. csv is read as it comes: memory does not grow with the "

@@ -47,7 +47,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "train",
-        "learn a model from a table and write it to a file",
         "Learn a model from a table and write it to a file. Rows are scaled to unit length, and "
         "the model does the same to the rows it is given later.",
         [
