@@ -15,6 +15,7 @@ FLOORS = [
     {"cli"},
     {"paper"},
     {"display", "persistence"},
+    {"preparation"},
     {"tables"},
     {"datasets"},
     {"containers"},

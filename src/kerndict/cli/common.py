@@ -12,8 +12,9 @@ from typing import Any
 from kerndict._files import is_read_only
 from kerndict.cli.cells import printable
 
-DATA_HELP = (
-    "csv (may be gzipped) with a header, parquet, npz or mat; - reads csv from standard input"
+_DATA_HELP = (
+    "csv or JSON lines, compressed or not, parquet, feather, npz or mat; several files, or a "
+    "pattern such as 'day-*.csv', are one table; - reads text from standard input"
 )
 
 
@@ -46,14 +47,19 @@ def add_command(
     )
 
 
-def add_drop(command: argparse.ArgumentParser) -> None:
+def add_data(command: argparse.ArgumentParser) -> None:
+    """Add the files of a table."""
+    command.add_argument("data", metavar="DATA", nargs="+", help=_DATA_HELP)
+
+
+def add_drop(command: Any) -> None:
     """Add the option for columns that are no features."""
     command.add_argument(
         "--drop",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="a column that is no feature, by name or index; may be repeated",
+        help="a column that is no feature, by name or index; a,b for several, or repeated",
     )
 
 
@@ -133,10 +139,13 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
     return parse
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and values in two columns; on a terminal long values are wrapped."""
+def facts(pairs: Iterable[tuple[str, str]], indent: int = 0) -> str:
+    """Return names and values in two columns; on a terminal long values are wrapped.
+
+    Values begin at ``indent``, or further to the right if a name is too long for that.
+    """
     listed = [(printable(name), printable(value)) for name, value in pairs]
-    indent = max(len(name) for name, _ in listed) + 2
+    indent = max(indent, max(len(name) for name, _ in listed) + 2)
     lines = [f"{name:<{indent}}{value}" for name, value in listed]
     if sys.stdout is not None and sys.stdout.isatty():
         width = max(shutil.get_terminal_size().columns, indent + 20)
@@ -147,13 +156,16 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in aligned columns, the first to the left and the others to the right."""
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]], right: bool = True) -> str:
+    """Return a table in aligned columns, the first to the left and the others to the right.
+
+    Without ``right`` all are to the left.
+    """
     lines = [[printable(cell) for cell in line] for line in (header, *rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if i == 0 or not right else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from kerndict._warn import warn_user
-from kerndict.cli.common import DATA_HELP, add_command, add_drop, add_reject, facts, grid
+from kerndict.cli.common import add_command, add_data, add_drop, add_reject, facts, grid
 from kerndict.cli.scoring import Scorer
 from kerndict.cli.tally import Tally
 
@@ -28,7 +28,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         ],
     )
     command.add_argument("model", metavar="MODEL", help="a file written by train")
-    command.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--label",
         metavar="COLUMN",
@@ -48,7 +48,8 @@ def _run(options: argparse.Namespace) -> int:
             assert batch.labels is not None
             tally.add(batch.labels, scorer.decide(batch.X))
     result = tally.result()
-    if not result["rows"]:
+    scorer.warn()
+    if not result["rows"] and result["unseen"]["rows"]:
         warn_user(
             f"no label is a class of the model: found {_few(result['unseen']['classes'])}, the "
             f"model has {_few(scorer.classes)}. Does --label name the right column?",
@@ -76,6 +77,8 @@ def _report(result: dict[str, Any]) -> str:
     if strangers["rows"]:
         names = ", ".join(strangers["classes"][:_SHOWN])
         lines.append(("unseen classes", f"{strangers['rows']} more rows, of {names}"))
+    if result["undecided"]:
+        lines.append(("undecided", f"{result['undecided']} more rows, with gaps"))
     parts = [facts(lines + _rejection(result))]
     if result["classes"]:
         parts.append(_classes(result["classes"]))

@@ -1,19 +1,20 @@
 """Training on tables that do not fit in memory: read twice, a batch of rows at a time."""
 
-import argparse
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from kerndict._words import clock
 from kerndict.cli.parameters import Classifier
 from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
-from kerndict.tables import Batch, Rows, open_table
+from kerndict.tables import Batch, Rows
 
 #: Bytes of rows, and how many of them, that are read whole; what is more is learned from batch by
 #: batch.
@@ -72,12 +73,15 @@ def _look_at(batch: Batch, found: Overview, places: dict[str, int]) -> None:
 
 
 def fit_streamed(
-    options: argparse.Namespace,
     model: Classifier | Pipeline,
     found: Overview,
+    rows: Callable[[], AbstractContextManager[Rows]],
     as_labels: Callable[[list[str]], NDArray],
 ) -> None:
-    """Fit a model in a second pass over the table."""
+    """Fit a model in a second pass over the table, which ``rows`` gives.
+
+    What is before the classifier is fitted to the rows that were drawn.
+    """
     written = list(found.labels)
     labels = dict(zip(written, as_labels(written).tolist(), strict=True))
     classifier = model[-1] if isinstance(model, Pipeline) else model
@@ -94,15 +98,14 @@ def fit_streamed(
             now = time.perf_counter()
             if now - said > SAY_EVERY:
                 said, left = now, (now - begin) / done * (found.n_rows - done)
-                say(f"learning: {done} of {found.n_rows} rows; about {left:.0f} s left")
+                say(f"learning: {done} of {found.n_rows} rows; about {clock(left)} left")
 
-    if isinstance(model, Pipeline):
-        model[:-1].fit(found.sample.X)
     y = np.array([labels[label] for label in found.drawn_labels])
-    with open_table(options.data) as table:
-        rows = table.training_rows(options.label, options.drop)
+    if isinstance(model, Pipeline):
+        model[:-1].fit(found.sample.X, y)
+    with rows() as second:
         classifier.fit_batches(
-            batches(rows),
+            batches(second),
             prepared(found.sample.X),
             y,
             n_samples=found.n_rows,

@@ -1,0 +1,21 @@
+"""From the columns of a table to features: what each column is, and what becomes of it."""
+
+from kerndict.preparation.dates import DateEncoder
+from kerndict.preparation.front import fills_gaps, front_end, is_plain, read_as
+from kerndict.preparation.roles import Column, Mixed, Role, decide, used_rows
+from kerndict.preparation.scaling import Loss, choose_scale
+
+__all__ = [
+    "Column",
+    "DateEncoder",
+    "Loss",
+    "Mixed",
+    "Role",
+    "choose_scale",
+    "decide",
+    "fills_gaps",
+    "front_end",
+    "is_plain",
+    "read_as",
+    "used_rows",
+]
