@@ -1,6 +1,5 @@
 """Training on tables that do not fit in memory: read twice, a batch of rows at a time."""
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from kerndict._words import clock
+from kerndict.classifiers.progress import unwatched, watched, watcher
 from kerndict.cli.parameters import Classifier
+from kerndict.cli.work import say
 from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
 from kerndict.tables import Batch, Rows
 
@@ -37,11 +37,6 @@ class Overview:
     names: list[str] | None
     sample: Sample
     drawn_labels: list[str]
-
-
-def say(text: str) -> None:
-    """Tell on standard error how far it is."""
-    print(f"kerndict: {text}", file=sys.stderr, flush=True)
 
 
 def overview(first: list[Batch], rest: Iterator[Batch], names: list[str] | None) -> Overview:
@@ -90,20 +85,17 @@ def fit_streamed(
         return model[:-1].transform(X) if isinstance(model, Pipeline) else X
 
     def batches(rows: Rows) -> Iterator[tuple[NDArray, NDArray]]:
-        done, begin = 0, time.perf_counter()
-        said = begin
+        done = 0
         for batch in rows.batches:
             yield prepared(batch.X), np.array([labels[label] for label in batch.labels or []])
             done += len(batch.X)
-            now = time.perf_counter()
-            if now - said > SAY_EVERY:
-                said, left = now, (now - begin) / done * (found.n_rows - done)
-                say(f"learning: {done} of {found.n_rows} rows; about {clock(left)} left")
+            tell(f"learning from {found.n_rows} rows", done / found.n_rows)
 
     y = np.array([labels[label] for label in found.drawn_labels])
     if isinstance(model, Pipeline):
         model[:-1].fit(found.sample.X, y)
-    with rows() as second:
+    tell = watcher()
+    with rows() as second, watched(unwatched):
         classifier.fit_batches(
             batches(second),
             prepared(found.sample.X),

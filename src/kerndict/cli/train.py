@@ -38,8 +38,9 @@ from kerndict.cli.parameters import (
 from kerndict.cli.prepare import add_preparation, check_preparation
 from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
+from kerndict.cli.work import warn_if_long, work
 from kerndict.persistence import save_named
-from kerndict.preparation import Role, choose_scale, front_end, is_plain
+from kerndict.preparation import Role, choose_scale, expected_seconds, front_end, is_plain
 from kerndict.tables import Cells, Rows, Source
 
 #: Columns of names in what is printed.
@@ -121,7 +122,7 @@ def _run(options: argparse.Namespace) -> int:
         return make_pipeline(*front_end(taken.used, scale, len(taken.X)), classifier)
 
     try:
-        scale = _scale(options, taken, y, lambda scale: make({}, scale))
+        scale = _scale(options, taken, y, int(sizes.sum()), lambda scale: make({}, scale))
         model = _fitted(options, source, taken, y, candidates, lambda found: make(found, scale))
     except MemoryError as error:
         remedy = _remedy(taken.X) if whole and not options.linear else "Use fewer rows."
@@ -147,6 +148,7 @@ def _scale(
     options: argparse.Namespace,
     taken: Intake,
     y: NDArray,
+    n_rows: int,
     make: Callable[[str], Classifier | Pipeline],
 ) -> str:
     """Return whether rows or columns are scaled, and say so."""
@@ -157,11 +159,13 @@ def _scale(
     if scale is None and not is_plain(taken.used):
         scale = "columns"
     if scale is None:
-        found = choose_scale(make, ("rows", "columns"), taken.X, y)
+        quiet = bool(given_parameters(options).get("verbose"))
+        found = work(lambda: choose_scale(make, ("rows", "columns"), taken.X, y), quiet)
         scale = found[0].scale if found else "rows"
         if found:
             best, other = found
             kind = "log-loss" if best.is_log else "errors"
+            warn_if_long(expected_seconds(best, n_rows))
             words = f": {kind} {best.loss:.4f} out of fold, {other.scale} {other.loss:.4f}"
     print(facts([("scaling", f"{scale}{words}")], _INDENT), flush=True)
     return scale
@@ -176,11 +180,13 @@ def _fitted(
     make: Callable[[dict[str, Any]], Classifier | Pipeline],
 ) -> Classifier | Pipeline:
     """Return a fitted model: of all rows at once, or of a second pass over the table."""
+    quiet = bool(given_parameters(options).get("verbose"))
     if taken.overview is None:
         chosen = {}
         if candidates:
             chosen = search(make, candidates, taken.X, y, given_parameters(options).get("n_jobs"))
-        return make(chosen).fit(taken.X, y)
+        model = make(chosen)
+        return work(lambda: model.fit(taken.X, y), quiet)
     model = make({})
 
     @contextmanager
@@ -191,7 +197,8 @@ def _fitted(
                 options.label, [*options.drop, *left_out], taken.cells, Cells.STRICT
             )
 
-    fit_streamed(model, taken.overview, rows, lambda labels: as_labels(labels, WHOLE))
+    seen = taken.overview
+    work(lambda: fit_streamed(model, seen, rows, lambda found: as_labels(found, WHOLE)), quiet)
     return model
 
 

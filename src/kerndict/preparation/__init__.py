@@ -3,16 +3,16 @@
 from kerndict.preparation.dates import DateEncoder
 from kerndict.preparation.front import fills_gaps, front_end, is_plain, read_as
 from kerndict.preparation.roles import Column, Mixed, Role, decide, used_rows
-from kerndict.preparation.scaling import Loss, choose_scale
+from kerndict.preparation.scaling import choose_scale, expected_seconds
 
 __all__ = [
     "Column",
     "DateEncoder",
-    "Loss",
     "Mixed",
     "Role",
     "choose_scale",
     "decide",
+    "expected_seconds",
     "fills_gaps",
     "front_end",
     "is_plain",

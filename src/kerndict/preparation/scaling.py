@@ -1,5 +1,6 @@
 """Whether rows or columns are scaled: what loses less out of fold."""
 
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,16 +10,24 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from kerndict.classifiers.progress import tell, unwatched, watched
+from kerndict.landmarks import SMALL_ROWS
+
 #: Rows that are looked at, at most, and how often they are divided.
 ROWS, FOLDS = 1000, 3
 
 
 class Loss(NamedTuple):
-    """How well a choice did out of fold: log-loss, or the share of errors without probabilities."""
+    """How well a choice did out of fold: log-loss, or the share of errors without probabilities.
+
+    A fit to so many ``rows`` took so many ``seconds``.
+    """
 
     scale: str
     loss: float
     is_log: bool
+    rows: int
+    seconds: float
 
 
 def choose_scale(
@@ -51,7 +60,11 @@ def choose_scale(
     if folds < 2 or len(np.unique(y)) < 2:
         return []
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(X, y))
-    found = [_loss(make, scale, X, y, parts) for scale in scales]
+    found = []
+    for i, scale in enumerate(scales):
+        tell("comparing ways to scale", i / len(scales))
+        with watched(unwatched):
+            found.append(_loss(make, scale, X, y, parts))
     return sorted(found, key=lambda each: each.loss)
 
 
@@ -63,6 +76,7 @@ def _loss(
     parts: list[tuple[NDArray, NDArray]],
 ) -> Loss:
     losses, is_log = [], True
+    begin = time.perf_counter()
     for train, test in parts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all rows says it once
@@ -72,4 +86,14 @@ def _loss(
         else:
             is_log = False
             losses.append(1 - model.score(X[test], y[test]))
-    return Loss(scale, float(np.mean(losses)), is_log)
+    seconds = (time.perf_counter() - begin) / len(parts)
+    return Loss(scale, float(np.mean(losses)), is_log, len(parts[0][0]), seconds)
+
+
+def expected_seconds(tried: Loss, n_rows: int) -> float:
+    """Return about how long a fit to so many rows will take.
+
+    The time of a fit grows with the square of the rows at least; with landmarks, with the rows.
+    """
+    compared = min(n_rows, SMALL_ROWS)
+    return tried.seconds * (compared / tried.rows) ** 2 * n_rows / compared
