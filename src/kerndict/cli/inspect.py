@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from kerndict._words import span
@@ -12,6 +13,7 @@ from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
 from kerndict.persistence import load_described
+from kerndict.preparation import parts_of
 from kerndict.tables.batch import as_text
 
 _SHOWN = 12
@@ -52,14 +54,33 @@ def describe(path: str) -> dict[str, Any]:
         "format_version": document["format_version"],
         "versions": document.get("versions", {}),
         "steps": [
-            {"name": type(step).__name__, "parameters": step.get_params(deep=False)}
-            for step in steps
+            {"name": type(step).__name__, "parameters": _plain_parameters(step)} for step in steps
         ],
+        "columns": _columns(steps[0], names),
         **summary(steps[-1]),
         "labels": [as_text(label) for label in steps[-1].classes_.tolist()],
         "feature_names": None if names is None else names.tolist(),
         "settled": {name: getattr(steps[-1], name) for name in settled if hasattr(steps[-1], name)},
     }
+
+
+def _plain_parameters(step: Any) -> dict[str, Any]:
+    """Return the parameters of a step; what JSON does not hold becomes text."""
+    found = step.get_params(deep=False)
+    plain = (bool, int, float, str, type(None))
+    return {
+        name: value if isinstance(value, plain) else " ".join(repr(value).split())
+        for name, value in found.items()
+    }
+
+
+def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
+    """Return what columns each part of a ColumnTransformer takes, None if it is something else."""
+    if not isinstance(step, ColumnTransformer):
+        return None
+    every = range(step.n_features_in_) if names is None else names
+    taken = parts_of(step, names)
+    return {part: [str(every[i]) for i in places] for part, _, places in taken if places}
 
 
 def _report(content: dict[str, Any]) -> str:
@@ -82,7 +103,9 @@ def _report(content: dict[str, Any]) -> str:
             )
         )
     rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
-    for step in content["steps"]:
+    columns = content["columns"] or {}
+    rows += [(part, _listed(taken)) for part, taken in columns.items()]
+    for step in content["steps"][1 if columns else 0 :]:
         given = step["parameters"].items()
         words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in given)
         rows.append((step["name"], words or "no parameters"))

@@ -13,7 +13,7 @@ import kerndict
 from kerndict._warn import warn_user
 from kerndict.cli.common import UsageError
 from kerndict.cli.parameters import Classifier
-from kerndict.preparation import fills_gaps, read_as
+from kerndict.preparation import fills_gaps, name_columns, read_as
 from kerndict.rules.residual import residuals
 from kerndict.tables import Batch, Wanted, open_table
 from kerndict.tables.batch import as_text
@@ -72,7 +72,7 @@ class Scorer:
         self._top = min(top, len(self.classes))
         self.undecided = 0
         for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
-            step.__dict__.pop("feature_names_in_", None)
+            name_columns(step, None)
         self.reject = reject
         if reject is not None and not self.collaborative:
             raise ValueError(

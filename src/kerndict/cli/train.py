@@ -40,7 +40,14 @@ from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
 from kerndict.cli.work import warn_if_long, work
 from kerndict.persistence import save_named
-from kerndict.preparation import Role, choose_scale, expected_seconds, front_end, is_plain
+from kerndict.preparation import (
+    Role,
+    choose_scale,
+    expected_seconds,
+    front_end,
+    is_plain,
+    name_columns,
+)
 from kerndict.tables import Cells, Rows, Source
 
 #: Columns of names in what is printed.
@@ -127,6 +134,8 @@ def _run(options: argparse.Namespace) -> int:
     except MemoryError as error:
         remedy = _remedy(taken.X) if whole and not options.linear else "Use fewer rows."
         raise MemoryError(f"{error} {remedy}") from error
+    if isinstance(model, Pipeline) and taken.names is not None:
+        name_columns(model[0], taken.names)
     save_named(model, options.out, taken.names, options.force)
     print(_report(options, model, time.perf_counter() - begin))
     return 0

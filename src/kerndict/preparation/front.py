@@ -92,22 +92,57 @@ def read_as(step: Any, n_features: int, names: Sequence[str] | None) -> list[Cel
     if not isinstance(step, ColumnTransformer):
         return [Cells.TEXT if takes_text(step) else Cells.NUMBER] * n_features
     found = [Cells.NUMBER] * n_features
-    for _, transformer, columns in step.transformers_:
+    for _, transformer, places in parts_of(step, names):
         if takes_text(transformer):
-            for column in np.arange(n_features)[_indices(columns, names)].reshape(-1).tolist():
-                found[column] = Cells.TEXT
+            for place in places:
+                found[place] = Cells.TEXT
     return found
+
+
+def parts_of(
+    step: ColumnTransformer, names: Sequence[str] | None
+) -> list[tuple[str, Any, list[int]]]:
+    """Return the parts of a fitted ColumnTransformer with the places of the columns they take."""
+    every = np.arange(step.n_features_in_)
+    return [
+        (name, part, every[_indices(columns, names)].reshape(-1).tolist())
+        for name, part, columns in step.transformers_
+    ]
+
+
+def name_columns(step: Any, names: Sequence[str] | None) -> None:
+    """Tell a fitted step, and those within it that see columns, how these are called; None forgets.
+
+    scikit-learn warns where only one of training and prediction has names.
+    """
+    if isinstance(step, ColumnTransformer):
+        known = getattr(step, "feature_names_in_", None) if names is None else names
+        for _, part, places in parts_of(step, known):
+            name_columns(part, None if names is None else [names[i] for i in places])
+    elif isinstance(step, Pipeline):
+        name_columns(step.steps[0][1], names)
+        return
+    if isinstance(step, str):  # "drop" or "passthrough"
+        return
+    if names is None:
+        vars(step).pop("feature_names_in_", None)
+    elif hasattr(step, "n_features_in_"):
+        step.feature_names_in_ = np.array(names, object)
 
 
 def _indices(columns: Any, names: Sequence[str] | None) -> Any:
     """Return columns by their places: names are looked up."""
     if isinstance(columns, str):
-        return [list(names or []).index(columns)]
+        return [_named(names).index(columns)]
     if isinstance(columns, (list, tuple, np.ndarray)) and len(columns):
         if isinstance(columns[0], str):
-            return [list(names or []).index(column) for column in columns]
+            return [_named(names).index(column) for column in columns]
         return np.asarray(columns)
-    return [] if isinstance(columns, (list, tuple, np.ndarray)) else columns
+    return np.empty(0, int) if isinstance(columns, (list, tuple, np.ndarray)) else columns
+
+
+def _named(names: Sequence[str] | None) -> list[str]:
+    return [] if names is None else list(names)
 
 
 def takes_text(transformer: Any) -> bool:
