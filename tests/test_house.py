@@ -14,7 +14,7 @@ FLOORS = [
     {"__main__"},
     {"cli"},
     {"paper"},
-    {"display", "persistence"},
+    {"display", "export", "persistence"},
     {"preparation"},
     {"tables"},
     {"datasets"},

@@ -99,6 +99,7 @@ class CallbackSupport:
         Returns
         -------
         self : object
+            The estimator itself.
         """
         from sklearn.callback import CallbackSupportMixin
 

@@ -24,6 +24,7 @@ SUMMARIES = {
     "predict": "label the rows of a table",
     "evaluate": "accuracy and calibration of a model on labelled rows",
     "inspect": "what a model file holds",
+    "export": "write a model as ONNX, for programs without kerndict",
     "demo": "both classifiers and their untrained controls on the digits of scikit-learn",
     "reproduce": "rerun the paper's tables and figures, with controls, into one report",
 }
