@@ -208,7 +208,7 @@ _DONE: dict[Role, Callable[[Column], str]] = {
     Role.NUMBER: lambda column: "as a number",
     Role.SKEWED: lambda column: "by its ranks: a few values are very far out",
     Role.CATEGORY: lambda column: "a feature for each value; rare ones share one",
-    Role.DATE: lambda column: "days since 1970, day of the year, weekday, hour",
+    Role.DATE: lambda column: "days since 1970, day of the year, weekday, and hour if any",
     Role.WORDS: lambda column: "topics of its words",
     Role.OUT: lambda column: "left out",
 }
@@ -223,5 +223,5 @@ def _line(run: Sequence[Column]) -> tuple[str, str, str]:
     done = _DONE[first.role](first)
     if first.gaps and first.role is not Role.OUT:
         filled = "a value of their own" if first.role is Role.CATEGORY else "filled and marked"
-        done += f"; {first.gaps} gaps: {filled}"
+        done += f"; {first.gaps} {'gap' if first.gaps == 1 else 'gaps'}: {filled}"
     return name, what, done

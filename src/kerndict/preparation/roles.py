@@ -4,12 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.preparation.dates import date_format
+from kerndict.preparation.dates import date_format, parse
 from kerndict.tables.cells import any_code, is_gap, numbers
 
 #: A column of which so much is numbers was meant to be one, and what else it holds is a mistake.
@@ -176,8 +177,11 @@ def _text_column(name: str, column: NDArray, wanted: Role | None, decimal: str) 
     number = _if_number(name, counted, column, decimal)
     if number is not None:
         return number
-    if date_format(cell for cell in counted if not is_gap(cell)) is not None:
-        return Column(name, Role.DATE, f"{min(counted)} to {max(counted)}", gaps)
+    dates = [cell for cell in counted if not is_gap(cell)]
+    form = date_format(dates)
+    if form is not None:
+        dates.sort(key=lambda cell: parse(cell, form) or datetime.min)
+        return Column(name, Role.DATE, f"{dates[0]} to {dates[-1]}", gaps)
     words = sum(len(cell.split()) * count for cell, count in counted.items()) / rows
     if words >= WORDS and len(counted) > min(MOST_VALUES, rows / 2):
         return Column(name, Role.WORDS, f"{len(counted)} different texts", gaps)
