@@ -247,8 +247,8 @@ def test_missing_columns_are_named(flowers, tmp_path, capsys):
 def test_labels_that_cannot_be_guessed(flowers, tmp_path, capsys):
     data = write(tmp_path / "d.csv", [row[:4] for row in ROWS], FEATURES)
     fails(capsys, 1, "no column beside the features", "evaluate", flowers.model, data)
-    data = write(tmp_path / "d.csv", [[*row, "1"] for row in ROWS], [*FEATURES, "species", "id"])
-    fails(capsys, 1, "['species', 'id'] beside the features", "evaluate", flowers.model, data)
+    data = write(tmp_path / "d.csv", [[*row, "1"] for row in ROWS], [*FEATURES, "kind", "id"])
+    fails(capsys, 1, "['kind', 'id'] beside the features", "evaluate", flowers.model, data)
     assert call("evaluate", flowers.model, data, "--drop", "id") == 0
 
 

@@ -70,7 +70,7 @@ def test_train_says_what_it_does_with_each_column(folder, tmp_path, capsys):
 
 
 def test_the_model_does_the_same_to_new_rows(folder, capsys):
-    result = evaluated(capsys, folder / "m", folder / "test.csv", "--label", "level")
+    result = evaluated(capsys, folder / "m", folder / "test.csv")  # it knows the label
     assert result["accuracy"] > 0.9
     assert result["undecided"] == 0
     model, test = kerndict.load(folder / "m"), pd.read_csv(folder / "test.csv", dtype={"zip": str})
@@ -218,7 +218,7 @@ def test_a_table_without_a_header(tmp_path, capsys):
     assert call("train", tmp_path / "train", *arguments) == 0
     assert "75 rows of 4 features in 3 classes" in capsys.readouterr().out
     (tmp_path / "test").write_text("".join(",".join(row) + "\n" for row in rows[1::2]))
-    assert evaluated(capsys, tmp_path / "m", tmp_path / "test", "--label", "4")["accuracy"] > 0.8
+    assert evaluated(capsys, tmp_path / "m", tmp_path / "test")["accuracy"] > 0.8
     (tmp_path / "bare").write_text("".join(",".join(row[:4]) + "\n" for row in rows[1::2]))
     outputs = []
     for name in ("test", "bare"):

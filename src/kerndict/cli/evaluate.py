@@ -32,7 +32,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--label",
         metavar="COLUMN",
-        help="the column of labels, by name or index; default: the only one that is no feature",
+        help="the column of labels, by name or index; default: that of training, or the only one "
+        "that is no feature",
     )
     add_drop(command)
     add_reject(command)

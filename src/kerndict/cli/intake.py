@@ -13,7 +13,7 @@ from kerndict.cli.common import UsageError
 from kerndict.cli.stream import WHOLE, WHOLE_ROWS, Overview, overview
 from kerndict.preparation import Column, Mixed, Role, decide, used_rows
 from kerndict.tables import Batch, Cells, NotNumbers, Rows, Source, Table, not_numbers
-from kerndict.tables.columns import ColumnTable, find_all
+from kerndict.tables.columns import ColumnTable, find, find_all
 
 #: Options that say what a column is, and how its cells are read then.
 OVERRULES = {
@@ -36,6 +36,8 @@ class Intake:
     columns : what the columns of the table are; those that are left out, too
     overview : what the first pass over a large table found; None where all rows were read
     limit : bytes that may be held
+    cells : what each feature is read as
+    label : the column of labels
     """
 
     X: NDArray
@@ -45,6 +47,7 @@ class Intake:
     overview: Overview | None
     limit: int
     cells: dict[str, Cells] = field(default_factory=dict)
+    label: str | None = None
 
     @property
     def used(self) -> list[Column]:
@@ -118,6 +121,7 @@ class _Reading:
             found if isinstance(found, Overview) else None,
             table.limit,
             {c.name: Cells.NUMBER if c.role.is_number else Cells.TEXT for c in used},
+            table.columns[find(table, options.label)],
         )
 
     @property

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
-import kerndict
 from kerndict._warn import warn_user
 from kerndict.cli.common import UsageError
 from kerndict.cli.parameters import Classifier
+from kerndict.persistence import load_described
 from kerndict.preparation import fills_gaps, name_columns, read_as
 from kerndict.rules.residual import residuals
 from kerndict.tables import Batch, Wanted, open_table
@@ -57,7 +57,9 @@ class Scorer:
     """
 
     def __init__(self, path: str, reject: float | None = None, top: int = 2) -> None:
-        model = kerndict.load(path)
+        model, document = load_described(path)
+        label = document.get("label")
+        self._label: str | None = label if isinstance(label, str) else None
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
         self.classifier: Classifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
@@ -128,13 +130,21 @@ class Scorer:
     ) -> Iterator[tuple[list[str], Iterator[Batch]]]:
         """Give the names of copied columns, and the rows of a table in batches.
 
-        Labels are those of `label`, or the only column that is no feature.
+        Labels are those of `label`, of the column that held them in training, or of the only one
+        that is no feature.
         """
         with open_table(*names) as table:
             if (drop or copied) and not table.has_columns:
                 raise UsageError("--drop and --id need a table with columns, csv or parquet.")
             wanted = Wanted(
-                self._names, self._n_features, label, needs_labels, drop, copied, self._cells
+                self._names,
+                self._n_features,
+                label,
+                needs_labels,
+                drop,
+                copied,
+                self._cells,
+                self._label,
             )
             _, headers, batches = table.model_rows(wanted)
             yield headers, batches

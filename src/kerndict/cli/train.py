@@ -136,7 +136,7 @@ def _run(options: argparse.Namespace) -> int:
         raise MemoryError(f"{error} {remedy}") from error
     if isinstance(model, Pipeline) and taken.names is not None:
         name_columns(model[0], taken.names)
-    save_named(model, options.out, taken.names, options.force)
+    save_named(model, options.out, taken.names, options.force, taken.label)
     print(_report(options, model, time.perf_counter() - begin))
     return 0
 

@@ -65,6 +65,7 @@ class Wanted:
     needs_labels : whether labels are needed, even where `label` is None
     drop, copied : columns that are neither features nor labels
     cells : what each feature is read as; numbers, if it is empty
+    known_label : what held the labels in training; it is looked for where `label` is None
     """
 
     names: Sequence[str] | None
@@ -74,6 +75,7 @@ class Wanted:
     drop: Sequence[str] = ()
     copied: Sequence[str] = ()
     cells: Sequence[Cells] = ()
+    known_label: str | None = None
 
 
 class Rows(NamedTuple):

@@ -175,6 +175,9 @@ def select_for_model(table: ColumnTable, wanted: Wanted) -> Selection:
         if dropped:
             name = table.columns[min(dropped)]
             raise ValueError(f"--drop {name}: the model was trained on that column, and needs it.")
+        known = wanted.known_label
+        if wanted.needs_labels and target is None and known is not None and known in table.columns:
+            target = find(table, known)
         if wanted.needs_labels and target is None:
             target = _guessed(table, _rest(table, [*features, *others]))
     return Selection(features, target, copied, wanted.cells)
