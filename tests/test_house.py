@@ -15,6 +15,7 @@ FLOORS = [
     {"cli"},
     {"paper"},
     {"display", "export", "persistence"},
+    {"preparation"},
     {"tables"},
     {"datasets"},
     {"containers"},
