@@ -15,7 +15,7 @@ FLOORS = [
     {"cli"},
     {"paper"},
     {"display", "export", "persistence"},
-    {"preparation"},
+    {"tabular"},
     {"tables"},
     {"datasets"},
     {"containers"},

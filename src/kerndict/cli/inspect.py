@@ -14,8 +14,8 @@ from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
 from kerndict.persistence import load_described
-from kerndict.preparation import parts_of
 from kerndict.tables.batch import as_text
+from kerndict.tabular import parts_of
 
 _SHOWN = 12
 
