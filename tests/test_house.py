@@ -47,6 +47,7 @@ FOREIGN = {
     "_SubParsersAction",
     "_sk_visual_block_",
     "_sklearn_output_config",
+    "_transformer_to_input_indices",
 }
 
 
