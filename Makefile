@@ -25,6 +25,7 @@ check-bounds: $(VENV)/.dev
 check-oldest: $(OLDEST)/.test
 	$(OLDEST)/bin/pytest -q tests/core tests/pursuit tests/rules tests/tables tests/containers \
 	  tests/datasets tests/classifiers tests/persistence/test_persistence_roundtrip.py \
+	  tests/persistence/test_persistence_steps.py \
 	  tests/test_coding.py tests/test_kernels.py tests/test_threads.py tests/test_oldest.py
 
 # The wheel and the source distribution: built, checked, and installed in clean environments with the

@@ -198,8 +198,26 @@ class Model:
         shared = 4 * int(self.n_atoms.sum()) + 8 * len(self.n_atoms)  # correlations, features
         return self.dtype.itemsize * (shared + self.space.numbers_per_row())
 
+    def settled(self, X: NDArray, scores: NDArray, energies: NDArray | None = None) -> NDArray:
+        """Return scores of rows, anew of those whose class the shape of the batch could decide.
+
+        Products round otherwise in every shape.  Where the best classes are so close that this
+        could tell, the row is scored alone: so its label is the same in every batch.
+        """
+        for t in np.flatnonzero(self.rule.doubtful(scores)):
+            theirs = None if energies is None else energies[t : t + 1]
+            scores[t] = self._together(np.ascontiguousarray(X[t : t + 1]), theirs)[0]
+        return scores
+
     def _scores(self, X: NDArray) -> NDArray:
-        energies = self.space.energies(X) if self.rule.has_probabilities else None
+        if len(X) == 1:
+            return self._together(np.ascontiguousarray(X))
+        return self.settled(X, self._together(X))
+
+    def _together(self, X: NDArray, energies: NDArray | None = None) -> NDArray:
+        """Return the scores of rows that are multiplied together; energies if they are given."""
+        if energies is None and self.rule.has_probabilities:
+            energies = self.space.energies(X)
         return self.rule.scores(self._correlations(X), energies)
 
     def _correlations(self, X: NDArray) -> Iterator[NDArray]:

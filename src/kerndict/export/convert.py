@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import kerndict
+from kerndict._pipelines import chain
 from kerndict._validation import check_choice
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import ModelFormatError
@@ -25,7 +25,7 @@ _DTYPES = ("float64", "float32")
 def convert(model: Any, dtype: str) -> Any:
     """Return the model of :func:`kerndict.export.to_onnx`."""
     check_choice("dtype", dtype, _DTYPES)
-    before, classifier = _parts(model)
+    before, classifier = chain(model)
     if type(classifier) not in (DictionaryClassifier, KernelDictionaryClassifier):
         raise ModelFormatError(
             f"{type(classifier).__name__} cannot be exported: give a DictionaryClassifier, a "
@@ -58,17 +58,6 @@ def convert(model: Any, dtype: str) -> Any:
     exported.producer_name, exported.producer_version = "kerndict", kerndict.__version__
     _describe(exported, model, labels)
     return exported
-
-
-def _parts(model: Any) -> tuple[list[Any], Any]:
-    """Return the steps before a classifier, and the classifier; that of a search is its best."""
-    steps: list[Any] = []
-    model = getattr(model, "best_estimator_", model)
-    while type(model) is Pipeline:
-        *before, (_, model) = model.steps
-        steps += [step for _, step in before]
-        model = getattr(model, "best_estimator_", model)
-    return steps, model
 
 
 def _labels(classes: NDArray) -> tuple[NDArray, Any]:
