@@ -250,15 +250,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 "does not give: use n_landmarks='all', or another kernel."
             )
 
-    def _check_shape(self, X: ArrayLike) -> None:
-        space = self.model_.space
-        if isinstance(space, PrecomputedSpace) and np.shape(X)[1:] != (space.n_features,):
-            raise ValueError(
-                f"kernel='precomputed' needs the kernel of the samples with all "
-                f"{space.n_features} training samples, got X of shape {np.shape(X)}: give "
-                "K(X, X_train)."
-            )
-
     def _training(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
     ) -> tuple[Space, TrainingSet]:

@@ -52,13 +52,10 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             A copy only where the precision differs.
         """
         check_is_fitted(self)
-        self._check_shape(X)
+        self.model_.space.check_shape(np.shape(X))
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)
         return rows
-
-    def _check_shape(self, X: ArrayLike) -> None:
-        """Raise a ValueError where X cannot be samples, before all other checks."""
 
     def _sk_visual_block_(self) -> Any:
         return visual_block(self)
