@@ -30,6 +30,7 @@ FLOORS = [
     {"core"},
     {"pursuit"},
     {"kernels"},
+    {"preparation"},
     {"_chunks", "_jit", "_state"},
     {"_jit_cache"},
     {"_files", "_limits", "_threads", "_validation", "_warn", "_words"},

@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.rules import crossfit
-from kerndict.rules.crossfit import N_FOLDS, assign_folds
+from kerndict.rules.folds import N_FOLDS, assign_folds
 
 X, y = toy(n_classes=4, noise=1.0)
 AUTOMATIC = {"n_atoms": None, "n_nonzero_coefs": None, "init": "pivoted", "n_iter": 5}
