@@ -28,7 +28,9 @@ def test_folds_compute_no_kernel(monkeypatch, incoherence):
         return between(self, A, B)
 
     monkeypatch.setattr(Kernel, "between", spy)
-    KernelDictionaryClassifier(sigma=3.0, incoherence=incoherence, random_state=0).fit(X, y)
+    KernelDictionaryClassifier(
+        sigma=3.0, incoherence=incoherence, random_state=0, within_class_whitening=0
+    ).fit(X, y)
     assert sum(entries) == len(X) ** 2  # one strip holds all columns of so few rows
 
 

@@ -93,6 +93,6 @@ def choose(
             rows.weights,
         )
         found.append((recipe, whole, choice))
-    better = len(found) > 1 and is_better(found[1][2].losses, found[0][2].losses)
+    better = len(found) > 1 and is_better(found[1][2], found[0][2])
     recipe, whole, choice = found[better]
     return Chosen(*(rows.whole(recipe) if whole is None else whole), choice)

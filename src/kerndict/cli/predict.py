@@ -21,6 +21,7 @@ from kerndict.cli.common import (
     add_force,
     add_reject,
     check_out,
+    number_between,
 )
 from kerndict.cli.scoring import Scorer
 from kerndict.tables import Batch
@@ -39,6 +40,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         [
             "kerndict predict flowers.safetensors new.csv --out labels.csv",
             "kerndict predict flowers.safetensors new.csv --id plant --reject 0.01",
+            "kerndict predict flowers.safetensors new.csv --sets 0.1",
             "zcat rows.csv.gz | kerndict predict flowers.safetensors - | head",
         ],
     )
@@ -58,6 +60,13 @@ def add(commands: argparse._SubParsersAction) -> None:
     add_drop(command)
     add_reject(command)
     command.add_argument(
+        "--sets",
+        type=number_between(0, 1),
+        metavar="ALPHA",
+        help="add the column set: the classes that a row may belong to, with | between them. The "
+        "true class is missing in about a share ALPHA of the rows",
+    )
+    command.add_argument(
         "--unknown",
         metavar="WORD",
         help="the label of rejected rows; their best class is the runner-up. Default: unknown",
@@ -76,7 +85,11 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("--unknown needs --reject LEVEL.")
     if options.out is not None:
         check_out(options.out, [options.model, options.data], options.force)
-    scorer = Scorer(options.model, options.reject)
+    if options.sets is not None and not 0 < options.sets < 1:
+        raise UsageError(f"--sets {options.sets:g} is out of range: give a number in (0, 1).")
+    scorer = Scorer(options.model, options.reject, options.sets)
+    if options.sets is not None and any("|" in name for name in scorer.classes):
+        raise UsageError("--sets writes | between classes, and a class of the model holds one.")
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
         raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")
@@ -84,6 +97,8 @@ def _run(options: argparse.Namespace) -> int:
     header = ["label", value, "runner_up", f"runner_up_{value}"]
     if options.reject is not None:
         header.append("typicality")
+    if options.sets is not None:
+        header.append("set")
     with (
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
         _opened(options.out, options.force) as file,
@@ -160,4 +175,6 @@ def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[tuple[str, ...]]:
             for column, cell in zip(columns, (word, "", label, value), strict=True):
                 column[i] = cell
         columns.append([f"{p:.6g}" for p in found.typicality.tolist()])
+    if found.sets is not None:
+        columns.append(["|".join(names[row].tolist()) for row in found.sets])
     return zip(*batch.copied, *columns, strict=True)

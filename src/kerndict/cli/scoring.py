@@ -20,7 +20,7 @@ from kerndict.tables.batch import as_text
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of some rows: the two best classes and their values, all log-probabilities, typicality.
+    """Of some rows: the two best classes and their values, all log-probabilities, typicality, sets.
 
     ``values`` are probabilities, or squared residuals under the residual rule, which has no
     ``log_proba``; None where a precomputed kernel does not tell them.
@@ -30,6 +30,7 @@ class Decisions:
     values: NDArray | None
     log_proba: NDArray | None
     typicality: NDArray | None
+    sets: NDArray | None = None
 
 
 class Scorer:
@@ -39,9 +40,10 @@ class Scorer:
     ----------
     path : the model file
     reject : the level of typicality below which rows are rejected, or None
+    alpha : the share of rows whose class may be missing in their set, None for no sets
     """
 
-    def __init__(self, path: str, reject: float | None = None) -> None:
+    def __init__(self, path: str, reject: float | None = None, alpha: float | None = None) -> None:
         model = kerndict.load(path)
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
         self.classifier: Classifier = steps[-1][1]
@@ -51,7 +53,12 @@ class Scorer:
         self._names = getattr(steps[0][1], "feature_names_in_", None)
         for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
             step.__dict__.pop("feature_names_in_", None)
-        self.reject = reject
+        self.reject, self.alpha = reject, alpha
+        if alpha is not None and not self.collaborative:
+            raise ValueError(
+                f"{path} decides by residuals and has no sets of classes: --sets needs a model "
+                "trained with --decision collaborative."
+            )
         if reject is not None and not self.collaborative:
             raise ValueError(
                 f"{path} decides by residuals and has no typicality: --reject needs a model "
@@ -78,6 +85,7 @@ class Scorer:
             None if values is None else np.take_along_axis(values, top, axis=1),
             log_proba,
             None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
+            None if self.alpha is None else fitted.sets(rows, self.alpha, classifier.n_jobs),
         )
 
     @contextmanager

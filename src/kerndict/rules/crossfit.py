@@ -22,14 +22,14 @@ from kerndict.rules.weights import fit_weights, losses, weigh
 from kerndict.spaces import TrainingSet
 
 #: Atoms have unit norm: ridges are relative to that.
-RIDGES = tuple(float(ridge) for ridge in np.logspace(-3.5, 1, 10))
+RIDGES = tuple(float(ridge) for ridge in np.logspace(-3.5, 1, 7))
 
 
 class Choice(NamedTuple):
     """What the folds settle.
 
-    ``losses`` are those of the samples left out, fold by fold; ``held_out`` is their strangeness,
-    sorted.
+    ``held_out`` is the strangeness of the samples left out, sorted; ``losses`` are their losses,
+    ``counted`` how much each counts, fold by fold.
     """
 
     ridge: float
@@ -37,6 +37,7 @@ class Choice(NamedTuple):
     offsets: NDArray
     held_out: NDArray
     losses: NDArray
+    counted: NDArray
 
 
 class _FoldFeatures(NamedTuple):
@@ -109,9 +110,7 @@ def _features(
 def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -> Choice:
     """Return the ridge with the smallest log-loss, and what goes with it."""
     if not sum(len(fold.labels) for fold in found):  # nothing could be left out
-        return Choice(
-            ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), np.empty(0), np.empty(0)
-        )
+        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), *[np.empty(0)] * 3)
     labels = np.concatenate([fold.labels for fold in found])
     counted = np.concatenate([fold.weights for fold in found])
     own_errors = np.vstack([fold.own_errors for fold in found]).astype(np.float64, copy=False)
@@ -124,8 +123,8 @@ def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -
         if loss < best:
             scores = weigh(features, weights, offsets)
             held_out = np.sort(-scores.max(axis=1))
-            told = counted * losses(scores, labels)
-            best, choice = loss, Choice(ridge, weights, offsets, held_out, told)
+            told = losses(scores, labels)
+            best, choice = loss, Choice(ridge, weights, offsets, held_out, told, counted)
     return choice
 
 
@@ -143,4 +142,5 @@ def collaborative_rule(
         own_inverses(grams),
         choice.held_out,
         None if energies_known else pseudo_inverse(G, dtype),
+        np.sort(choice.losses),
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kerndict.learning import Listener, Settings
 from kerndict.preparation import Recipe
-from kerndict.rules.crossfit import choose_rule
+from kerndict.rules.crossfit import Choice, choose_rule
 from kerndict.rules.folds import assign_folds
 from kerndict.rules.width import draw_rows
 from kerndict.spaces import TrainingRows
@@ -24,7 +24,7 @@ from kerndict.spaces import TrainingRows
 #: Strengths of the whitening that are tried in turn.
 STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 #: Ridges of the cheap comparison.
-FEW_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+FEW_RIDGES = (1e-3, 3e-2, 0.5, 5.0)
 #: A preparation must be better by so many standard errors of the paired difference.
 CLEAR = 1.0
 
@@ -67,8 +67,8 @@ def promising(
     folds = assign_folds(sizes, rng, None if groups is None else groups[places])
     settings = Settings(1.0, 1, 0.0, True, True, False, 0, "pivoted")
 
-    def losses(recipe: Recipe) -> NDArray:
-        choice = choose_rule(
+    def choice_of(recipe: Recipe) -> Choice:
+        return choose_rule(
             partial(few.fold, recipe),
             folds,
             few.labels,
@@ -78,37 +78,43 @@ def promising(
             few.energies_known,
             few.weights,
         )
-        return choice.losses
 
-    best, least_losses = least, losses(least)
+    best, choice = least, choice_of(least)
     if options.square_root is None:
         rooted = best._replace(square_root=True)
-        found = losses(rooted)
-        if is_better(found, least_losses):
-            best, least_losses = rooted, found
+        found = choice_of(rooted)
+        if is_better(found, choice):
+            best, choice = rooted, found
     if options.strength is None:
-        best = _strongest_that_helps(best, least_losses, losses)
+        best = _weakest_that_helps(best, choice, choice_of)
     return best
 
 
-def _strongest_that_helps(
-    recipe: Recipe, losses: NDArray, losses_of: Callable[[Recipe], NDArray]
+def _weakest_that_helps(
+    recipe: Recipe, choice: Choice, choice_of: Callable[[Recipe], Choice]
 ) -> Recipe:
-    """Return the recipe with the strength that helps, the weakest one about as good."""
-    tried = [(recipe, losses)]
+    """Return the recipe with the best strength, or a weaker one about as good."""
+    tried = [(recipe, choice)]
     for strength in STRENGTHS:
         stronger = recipe._replace(strength=strength)
-        found = losses_of(stronger)
-        if not found.mean() < tried[-1][1].mean():
+        found = choice_of(stronger)
+        if not mean_loss(found) < mean_loss(tried[-1][1]):
             break
         tried.append((stronger, found))
     best = tried[-1][1]
     return next(each for each, found in tried if not is_better(best, found))
 
 
-def is_better(losses: NDArray, others: NDArray) -> bool:
-    """Tell whether paired losses are smaller, beyond their standard error."""
-    if len(losses) != len(others) or len(losses) < 2:
-        return False
-    gain = others - losses
-    return bool(gain.mean() > CLEAR * gain.std(ddof=1) / np.sqrt(len(gain)))
+def mean_loss(choice: Choice) -> float:
+    """Return the mean log-loss of the samples left out."""
+    return float(choice.counted @ choice.losses / choice.counted.sum())
+
+
+def is_better(choice: Choice, other: Choice) -> bool:
+    """Tell whether paired losses are smaller, beyond the standard error of their difference."""
+    if len(choice.losses) != len(other.losses) or len(choice.losses) < 2:
+        return False  # a sample without energy in one of them only
+    share = choice.counted / choice.counted.sum()
+    gains = other.losses - choice.losses
+    gain = float(share @ gains)
+    return gain > CLEAR * float(np.sqrt(share**2 @ (gains - gain) ** 2))
