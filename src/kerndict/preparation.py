@@ -162,19 +162,16 @@ def _projected(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     return w[-count:], (Q @ U[:, -count:]).T
 
 
-def prepare(
-    recipe: Recipe, X: NDArray, labels: NDArray, weights: NDArray | None = None
-) -> Preparation | None:
-    """Learn a preparation from training rows; None where rows stay as they are.
+def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
+    """Return the preparation of rows that spread so within their classes.
 
     Rows that all have length 1 have it afterwards too.
+
+    Parameters
+    ----------
+    X : training rows
+    spread : that of the rows, or of their square roots
     """
-    if recipe == Recipe():
-        return None
-    spread = Spread(np.empty((0, X.shape[1])), np.empty(0), 0.0)
-    if recipe.strength > 0:
-        rooted = square_root(X) if recipe.square_root else X
-        spread = within_classes(rooted, labels, weights)
     return Preparation(
         int(recipe.square_root),
         recipe.strength,
@@ -182,3 +179,19 @@ def prepare(
         spread.shares(recipe.strength).astype(X.dtype),
         int(have_unit_length(X)),
     )
+
+
+def learned_preparation(
+    recipe: Recipe, X: NDArray, labels: NDArray, weights: NDArray | None = None
+) -> Preparation | None:
+    """Learn a preparation from training rows; None where rows stay as they are."""
+    return None if recipe == Recipe() else prepare(recipe, X, spread_of(recipe, X, labels, weights))
+
+
+def spread_of(
+    recipe: Recipe, X: NDArray, labels: NDArray, weights: NDArray | None = None
+) -> Spread:
+    """Return how training rows, or their roots, spread; nothing where that is not asked."""
+    if recipe.strength == 0:
+        return Spread(np.empty((0, X.shape[1])), np.empty(0), 0.0)
+    return within_classes(square_root(X) if recipe.square_root else X, labels, weights)

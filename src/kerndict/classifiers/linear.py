@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
 from kerndict.kernels import Kernel
-from kerndict.preparation import prepare
+from kerndict.preparation import learned_preparation
 from kerndict.spaces import LandmarkSpace, LinearRows, LinearSpace
 
 
@@ -169,7 +169,9 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         LinearSpace(n_features=given.X.shape[1]).check(given.X)
         few = given.drawn(ROWS_LOOKED_AT, rng)
         recipe = self._options(few).least
-        return Kernel("linear", preparation=prepare(recipe, few.X, few.labels, few.weights))
+        return Kernel(
+            "linear", preparation=learned_preparation(recipe, few.X, few.labels, few.weights)
+        )
 
     def _init_rows(self, sizes: NDArray) -> list[int]:
         return [self.n_features_in_] * len(sizes)

@@ -12,7 +12,7 @@ from kerndict._validation import check_degree
 from kerndict.classifiers.many import Given
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.kernels import Kernel, distance_shift
-from kerndict.preparation import Recipe, prepare, square_root
+from kerndict.preparation import Recipe, learned_preparation, square_root
 from kerndict.rules.search import Options
 from kerndict.rules.width import choose_width
 from kerndict.spaces import KernelRows, kernel_of_prepared
@@ -98,7 +98,7 @@ def landmark_kernel(
 ) -> Kernel:
     """Return the kernel of rows with landmarks, by some of the rows."""
     kernel, multiple = settled_kernel(parameters, few, landmarks.choose_width, rng)
-    preparation = prepare(recipe, few.X, few.labels, few.weights)
+    preparation = learned_preparation(recipe, few.X, few.labels, few.weights)
     if preparation is not None:
         kernel = kernel_of_prepared(kernel, preparation(few.X), multiple)
     return replace(kernel, preparation=preparation)

@@ -1,9 +1,9 @@
-"""How rows are prepared, chosen by samples left out: cheap first, then by the rule itself.
+"""What may become of rows before they are compared: candidates, found cheaply on few rows.
 
-Of few rows, all samples as atoms, the square root and then ever stronger whitening are tried for
-as long as they help.  What is left is compared with rows as they are, by the dictionaries and the
-rule of the fit, on the same folds.  Where two differ by less than a standard error of the paired
-difference, the weaker one is taken: what is not needed is not done.
+With all samples as atoms, the square root and then some strengths of whitening are compared by the
+log-loss of samples left out.  Of strengths that differ by less than a standard error of the paired
+difference, the weakest is taken.  The candidate that is left is for the fit to compare with rows as
+they are, by the rule itself and on the same folds.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,12 @@ from kerndict.rules.folds import assign_folds
 from kerndict.rules.width import draw_rows
 from kerndict.spaces import TrainingRows
 
-#: Strengths of the whitening that are tried in turn.
-STRENGTHS = (0.1, 0.3, 1.0, 3.0)
+#: Strengths of the whitening, ascending.
+STRENGTHS = (0.1, 0.5, 3.0)
 #: Ridges of the cheap comparison.
-FEW_RIDGES = (1e-3, 3e-2, 0.5, 5.0)
+FEW_RIDGES = (1e-3, 5e-2, 2.0)
+#: Folds that are left out for it, and rows from which they are fewer than all.
+FEW_FOLDS, MANY_ROWS = 2, 500
 #: A preparation must be better by so many standard errors of the paired difference.
 CLEAR = 1.0
 
@@ -65,6 +67,8 @@ def promising(
         return least
     few = rows.part(places, sizes)
     folds = assign_folds(sizes, rng, None if groups is None else groups[places])
+    if len(places) > MANY_ROWS:
+        folds[folds >= FEW_FOLDS] = -1
     settings = Settings(1.0, 1, 0.0, True, True, False, 0, "pivoted")
 
     def choice_of(recipe: Recipe) -> Choice:
@@ -83,7 +87,7 @@ def promising(
     if options.square_root is None:
         rooted = best._replace(square_root=True)
         found = choice_of(rooted)
-        if is_better(found, choice):
+        if mean_loss(found) < mean_loss(choice):
             best, choice = rooted, found
     if options.strength is None:
         best = _weakest_that_helps(best, choice, choice_of)
@@ -93,16 +97,15 @@ def promising(
 def _weakest_that_helps(
     recipe: Recipe, choice: Choice, choice_of: Callable[[Recipe], Choice]
 ) -> Recipe:
-    """Return the recipe with the best strength, or a weaker one about as good."""
-    tried = [(recipe, choice)]
-    for strength in STRENGTHS:
-        stronger = recipe._replace(strength=strength)
-        found = choice_of(stronger)
-        if not mean_loss(found) < mean_loss(tried[-1][1]):
-            break
-        tried.append((stronger, found))
-    best = tried[-1][1]
-    return next(each for each, found in tried if not is_better(best, found))
+    """Return the recipe with the best strength or a weaker one about as good; 0 if none helps."""
+    stronger = [recipe._replace(strength=strength) for strength in STRENGTHS]
+    found = [choice_of(each) for each in stronger]
+    best = min(found, key=mean_loss)
+    if not mean_loss(best) < mean_loss(choice):
+        return recipe
+    return next(
+        each for each, other in zip(stronger, found, strict=True) if not is_better(best, other)
+    )
 
 
 def mean_loss(choice: Choice) -> float:

@@ -1,14 +1,14 @@
 """Training rows grouped by class, and what spaces can be made of them."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.kernels import Kernel, distance_shift, median_distance
-from kerndict.preparation import Preparation, Recipe, prepare
+from kerndict.preparation import Preparation, Recipe, prepare, spread_of
 from kerndict.spaces.base import Space, TrainingSet
 from kerndict.spaces.kernel import KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet, constant_diagonal
@@ -34,6 +34,8 @@ class TrainingRows(ABC):
     sizes: NDArray
     weights: NDArray | None
     indices: NDArray
+    #: How rows spread within their classes, by what was asked before.
+    spreads: dict = field(default_factory=dict, init=False, repr=False)
 
     @property
     def labels(self) -> NDArray:
@@ -61,8 +63,15 @@ class TrainingRows(ABC):
         )
 
     def _preparation(self, recipe: Recipe, told: NDArray | slice) -> Preparation | None:
-        weights = None if self.weights is None else self.weights[told]
-        return prepare(recipe, self.X[told], self.labels[told], weights)
+        """Return what rows go through, learned from some; strengths share what they can."""
+        if recipe == Recipe():
+            return None
+        which = b"" if isinstance(told, slice) else told.tobytes()
+        key = recipe.square_root, recipe.strength > 0, which
+        if key not in self.spreads:
+            weights = None if self.weights is None else self.weights[told]
+            self.spreads[key] = spread_of(recipe, self.X[told], self.labels[told], weights)
+        return prepare(recipe, self.X, self.spreads[key])
 
 
 @dataclass(frozen=True, kw_only=True)
