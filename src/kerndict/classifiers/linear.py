@@ -78,15 +78,12 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     class_weight : dict, "balanced" or None, default=None
         How much the samples of each class count; ``"balanced"`` lets all classes count the same.
     within_class_whitening : float or None, default=None
-        How much directions are made small in which samples of one class differ from each other,
-        such as the light on a face.  With the rows less the means of their classes E, of which
-        ``t = |E|² / n_features`` is the mean variance, a row x becomes
-        ``(I + within_class_whitening E'E / t)^-1/2 x``, and has length 1 again where all rows
-        have.  0 leaves it out.  None chooses among 0, 0.1, 0.3, 1 and 3 by samples left out
-        (with landmarks, with the residual rule or with arrays as `init` it is 0).
+        How much directions are made small in which samples of a class differ: with E the rows
+        less the means of their classes and ``t = |E|² / n_features``, a row x becomes
+        ``(I + within_class_whitening E'E / t)^-1/2 x``, of length 1 where all rows have it.  None
+        takes 0, 0.1, 0.5 or 3, by samples left out (0 with landmarks or the residual rule).
     square_root : bool or None, default=None
-        Whether the square root of each number, with its sign, is taken first.  None chooses where
-        no number is negative, and else does not.
+        Whether the square root of each number is taken first.  None chooses where none is negative.
 
     Attributes
     ----------
@@ -116,7 +113,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
 
 N_FOLDS = 5
 
@@ -36,15 +35,21 @@ def assign_folds(
 
 
 def _by_group(labels: NDArray, groups: NDArray, rng: np.random.RandomState) -> NDArray:
-    groups = np.unique(groups, return_inverse=True)[1]
-    count = min(N_FOLDS, int(groups.max()) + 1)
-    if count < 2:
+    """Deal groups, the largest first, each to the fold that has least of its classes so far."""
+    names, groups = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
         raise ValueError(
             "groups are all the same: the samples of a fold are those of whole groups, so give at "
             "least two, or None."
         )
-    splits = StratifiedGroupKFold(count, shuffle=True, random_state=rng.randint(2**31 - 1))
-    found = np.empty(len(labels), np.int64)
-    for fold, (_, left_out) in enumerate(splits.split(labels, labels, groups)):
-        found[left_out] = fold
-    return found
+    counts = np.zeros((len(names), int(labels.max()) + 1))
+    np.add.at(counts, (groups, labels), 1)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    order = rng.permutation(len(names))
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    so_far, fold_of = np.zeros((N_FOLDS, shares.shape[1])), np.empty(len(names), np.int64)
+    for group in order:
+        fold = int(np.argmin(((so_far + shares[group]) ** 2 - so_far**2).sum(axis=1)))
+        so_far[fold] += shares[group]
+        fold_of[group] = fold
+    return fold_of[groups]

@@ -29,6 +29,8 @@ FEW_RIDGES = (1e-3, 5e-2, 2.0)
 FEW_FOLDS, MANY_ROWS = 2, 500
 #: A preparation must be better by so many standard errors of the paired difference.
 CLEAR = 1.0
+#: Log-loss per sample that it must gain.
+GAIN = 1e-3
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,10 @@ def mean_loss(choice: Choice) -> float:
 
 
 def is_better(choice: Choice, other: Choice) -> bool:
-    """Tell whether paired losses are smaller, beyond the standard error of their difference."""
+    """Tell whether paired losses are smaller: beyond a standard error, and worth a mention."""
     if len(choice.losses) != len(other.losses) or len(choice.losses) < 2:
         return False  # a sample without energy in one of them only
     share = choice.counted / choice.counted.sum()
     gains = other.losses - choice.losses
     gain = float(share @ gains)
-    return gain > CLEAR * float(np.sqrt(share**2 @ (gains - gain) ** 2))
+    return gain > max(GAIN, CLEAR * float(np.sqrt(share**2 @ (gains - gain) ** 2)))
