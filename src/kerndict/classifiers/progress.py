@@ -3,9 +3,9 @@
 The tasks, as callbacks see them:
 
     fit                          with the collaborative rule:  fit
-      iteration 0 ... n_iter-1                                   learn
+      iteration 0 ... n_iter-1                                   fold 0 ... 4, or to 9
                                                                    iteration 0 ... n_iter-1
-                                                                 fold 0 ... 4
+                                                                 learn
                                                                    iteration 0 ... n_iter-1
 
     with landmarks:  fit
@@ -118,8 +118,8 @@ class Progress:
             )
 
     def begin(self, n_folds: int) -> None:
-        """Tell that learning begins; ``n_folds`` fits follow it, for the collaborative rule."""
-        self.n_folds = n_folds
+        """Tell that learning begins, with ``n_folds`` fits for the collaborative rule."""
+        self.n_folds, self._begin_folds = n_folds, time.perf_counter()
         self._started(1 + n_folds if n_folds else self.n_iter)
 
     def _started(self, n_tasks: int) -> None:
@@ -155,7 +155,6 @@ class Progress:
         yield _Learning(self, task, assembled)
         if self.n_folds:
             task.call_on_fit_task_end(estimator=self.model, **self.data)
-        self._begin_folds = time.perf_counter()
 
     @contextmanager
     def fold(self) -> Iterator[Listener]:
@@ -228,7 +227,7 @@ class _Learning(_Iterations):
         self, progress: Progress, task: Any, assembled: Callable[[Dictionaries], Model]
     ) -> None:
         super().__init__(progress, task)
-        self._assembled = assembled
+        self._assembled, self._start = assembled, time.perf_counter()
 
     def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
         model = self._progress.model
@@ -239,12 +238,11 @@ class _Learning(_Iterations):
     def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
         progress = self._progress
         if progress.model.verbose:
-            done, seconds = self._done + 1, progress.seconds()
-            whole = seconds / done * progress.n_iter
+            done, seconds = self._done + 1, time.perf_counter() - self._start
             progress.say(
                 f"iteration {done}/{progress.n_iter}: reconstruction {terms[0]:.6g}, "
                 f"coherence {terms[1]:.6g}",
-                whole * (1 + progress.n_folds) - seconds,
+                seconds / done * (progress.n_iter - done),
             )
         return super().iteration(so_far, terms)
 
