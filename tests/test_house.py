@@ -33,6 +33,7 @@ FLOORS = [
     {"core"},
     {"pursuit"},
     {"kernels"},
+    {"preparation"},
     {"_chunks", "_jit", "_state"},
     {"_jit_cache"},
     {"_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},

@@ -22,6 +22,7 @@ from kerndict.cli.common import (
     add_force,
     add_reject,
     check_out,
+    number_between,
     whole_number,
 )
 from kerndict.cli.scoring import Scorer
@@ -40,6 +41,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         [
             "kerndict predict flowers.safetensors new.csv --out labels.csv",
             "kerndict predict flowers.safetensors new.csv --id plant --reject 0.01",
+            "kerndict predict flowers.safetensors new.csv --sets 0.1",
             "zcat rows.csv.gz | kerndict predict flowers.safetensors - | head",
         ],
     )
@@ -58,6 +60,13 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     add_drop(command)
     add_reject(command)
+    command.add_argument(
+        "--sets",
+        type=number_between(0, 1),
+        metavar="ALPHA",
+        help="add the column set: the classes that a row may belong to, with | between them. The "
+        "true class is missing in about a share ALPHA of the rows",
+    )
     command.add_argument(
         "--unknown",
         metavar="WORD",
@@ -88,12 +97,16 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("--unknown needs --reject LEVEL.")
     if options.out is not None:
         check_out(options.out, [options.model, *Source(options.data).names], options.force)
-    scorer = Scorer(options.model, options.reject, options.top or 2)
+    if options.sets is not None and not 0 < options.sets < 1:
+        raise UsageError(f"--sets {options.sets:g} is out of range: give a number in (0, 1).")
+    scorer = Scorer(options.model, options.reject, options.top or 2, options.sets)
     if options.proba and not scorer.collaborative:
         raise ValueError(
             f"{options.model} decides by residuals and has no probabilities: --proba needs a model "
             "trained with --decision collaborative."
         )
+    if options.sets is not None and any("|" in name for name in scorer.classes):
+        raise UsageError("--sets writes | between classes, and a class of the model holds one.")
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
         raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")
@@ -173,6 +186,8 @@ def _header(scorer: Scorer, options: argparse.Namespace) -> list[str]:
             header += [f"label_{place}", f"{value}_{place}"]
     if options.reject is not None:
         header.append("typicality")
+    if options.sets is not None:
+        header.append("set")
     if options.proba:
         header += [f"probability_{name}" for name in scorer.classes]
     return header
@@ -195,6 +210,8 @@ def _rows(scorer: Scorer, batch: Batch, word: str, proba: bool) -> Iterator[tupl
             for column, cell in zip(columns, shifted, strict=True):
                 column[i] = cell
         columns.append(_written(found.typicality))
+    if found.sets is not None:
+        columns.append(["|".join(names[row].tolist()) for row in found.sets])
     if proba:
         assert found.values is not None
         columns += [_written(column) for column in found.values.T]
