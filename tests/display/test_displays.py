@@ -438,7 +438,7 @@ def test_explanation_by_features(kind):
     close([bar.get_width() for bar in panel.containers[0]], told["weight"])
     winner, runner_up = names[found.top[0]]
     assert panel.get_title(loc="right") == f"for {winner} →"
-    assert panel.get_title(loc="left") == f"← for {runner_up}\n"
+    assert [text.get_text() for text in panel.texts] == [f"← for {runner_up}"]
     assert shown.figure_.get_suptitle() == f"Why {winner} and not {runner_up}"
 
 
