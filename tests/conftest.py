@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,22 @@ def data_folder():
     return Path(folder)
 
 
+@pytest.fixture(scope="session")
+def browser():
+    """Return an installed Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as engine:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        options += ["--disable-component-update", "--disable-sync", "--no-first-run"]
+        browser = engine.chromium.launch(executable_path=executable, args=options)
+        yield browser
+        browser.close()
+
+
 @pytest.fixture
 def path(tmp_path):
     """Return where a model may be saved."""
@@ -57,7 +74,7 @@ def flowers(tmp_path_factory):
     options = ["--label", "species", *SMALL]
     assert call("train", paths.train, *options, "--out", paths.model) == 0
     residual = ["--decision", "residual", "--n-nonzero-coefs", "2", "--linear"]
-    options = [*options[:6], *residual]
+    options = [*options[:8], *residual]
     assert call("train", paths.train, *options, "--out", paths.residual) == 0
     return paths
 

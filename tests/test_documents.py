@@ -20,6 +20,8 @@ NOT_RUN = {
     "make demo": "half a minute; tests/paper runs the same",
     "make test": "runs this test",
     "pip install": "needs a network",
+    "python -m venv": "tests/check_package.py does, and follows the whole page",
+    ". .venv": "belongs to the line before",
     "python benchmarks/": "hours, on feature files",
     "kerndict reproduce --data": "hours, on feature files",
 }
@@ -39,6 +41,11 @@ def model_of_few_digits():
     run("kerndict train few.csv --label target --out few.safetensors")
 
 
+def model_of_flowers():
+    flowers_as_tables()
+    run("kerndict train flowers.csv --label species --out flowers.safetensors")
+
+
 #: What the text of a document takes for granted: names, and what is done before a command.
 NAMES = {
     "guide.md": {
@@ -53,6 +60,7 @@ NAMES = {
 BEFORE = {
     "kerndict train flowers.csv": flowers_as_tables,
     "kerndict evaluate few.safetensors": model_of_few_digits,
+    "kerndict export flowers.safetensors": model_of_flowers,
 }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sklearn.compose import ColumnTransformer
+
 from kerndict._pipelines import chain
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
@@ -13,6 +15,7 @@ from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
 from kerndict.persistence import load_described
 from kerndict.tables.batch import as_text
+from kerndict.tabular import parts_of
 
 _SHOWN = 12
 
@@ -22,7 +25,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "inspect",
-        "what a model file holds",
         "Show what a model file holds: classes, atoms, size, objective, parameters, and the "
         "versions of the libraries that wrote it.",
         [
@@ -54,6 +56,7 @@ def describe(path: str) -> dict[str, Any]:
         "format_version": document["format_version"],
         "versions": document.get("versions", {}),
         "steps": list(_steps(document["steps"])),
+        "columns": _columns((steps or [classifier])[0], names),
         "labels": [as_text(label) for label in classifier.classes_.tolist()],
         "feature_names": None if names is None else names.tolist(),
         "settled": {
@@ -62,11 +65,21 @@ def describe(path: str) -> dict[str, Any]:
     }
 
 
-def _steps(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _steps(entries: list[dict[str, Any]], within: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the steps of a model file and those within them, one after the other."""
     for entry in entries:
-        yield {"name": entry["class"], "parameters": entry.get("parameters", {})}
-        yield from _steps(entry.get("steps", []))
+        name = entry["class"]
+        yield {"name": name, "within": within, "parameters": entry.get("parameters", {})}
+        yield from _steps(entry.get("steps", []), name)
+
+
+def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
+    """Return what columns each part of a ColumnTransformer takes, None if it is something else."""
+    if not isinstance(step, ColumnTransformer):
+        return None
+    every = range(step.n_features_in_) if names is None else names
+    taken = parts_of(step, names)
+    return {part: [str(every[i]) for i in places] for part, _, places in taken if places}
 
 
 def _report(content: dict[str, Any]) -> str:
@@ -89,7 +102,11 @@ def _report(content: dict[str, Any]) -> str:
             )
         )
     rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
+    columns = content["columns"] or {}
+    rows += [(part, _listed(taken)) for part, taken in columns.items()]
     for step in content["steps"]:
+        if columns and "ColumnTransformer" in (step["name"], step["within"]):
+            continue  # the columns of its parts have told of it
         given = step["parameters"].items()
         words = ", ".join(f"{name}={spell(_plain(value), 'None')}" for name, value in given)
         rows.append((step["name"], words or "no parameters"))

@@ -145,6 +145,7 @@ class AtomsDisplay:
         Returns
         -------
         display : AtomsDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         check_count("n_atoms", n_atoms, 1)
@@ -185,6 +186,7 @@ class AtomsDisplay:
         Returns
         -------
         display : AtomsDisplay
+            It has drawn itself.
         """
         columns = max(len(rows) for rows in self.images)
         if self.image_shape is None:

@@ -92,6 +92,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
@@ -140,6 +141,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         residuals = np.asarray(residuals)
@@ -197,6 +199,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
         options = {

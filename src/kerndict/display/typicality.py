@@ -88,6 +88,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, _ = unwrap(estimator)
@@ -121,6 +122,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         typicality = np.asarray(typicality)
@@ -154,6 +156,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         if check_real("threshold", threshold, 0, strict=True) >= 1:
             raise ValueError(f"threshold={threshold!r} rejects everything: give one below 1.")

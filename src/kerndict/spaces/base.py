@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.core.problem import Problem
+from kerndict.preparation import Preparation
 
 
 class Space(ABC):
@@ -29,11 +30,16 @@ class Space(ABC):
     atoms_are_rows: ClassVar[bool]
     n_features: int
     fit_indices: NDArray | None
+    #: What rows go through first, None where they are taken as they are.
+    preparation: Preparation | None
 
     @property
     def energies_known(self) -> bool:
         """Whether the space can tell k(y, y) of new rows."""
         return True
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:  # noqa: B027
+        """Raise a ValueError where rows of this shape are something else than the space takes."""
 
     @abstractmethod
     def check(self, X: NDArray) -> None:
