@@ -722,3 +722,11 @@ def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
 def test_importing_displays_does_not_import_matplotlib():
     code = "import sys, kerndict.display; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lines_follow_a_dark_style():
+    with plt.style.context("dark_background"):
+        shown = ObjectiveDisplay(
+            reconstruction=np.ones(3), coherence=np.ones(3), incoherence=0.0
+        ).plot()
+        assert matplotlib.colors.to_hex(shown.lines_[0].get_color()) == "#ffffff"
