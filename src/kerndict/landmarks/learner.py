@@ -103,5 +103,6 @@ class Learner:
             settled.weight,
             settled.offsets,
             settled.held_out,
+            settled.losses,
         )
         return Learned(space, found, grams, rule)
