@@ -110,6 +110,7 @@ def explain(
     Returns
     -------
     explanation : FeatureExplanation
+        Of all samples.
 
     Examples
     --------
@@ -198,11 +199,12 @@ def class_residuals(model: Any, X: ArrayLike, diagonal: ArrayLike | None = None)
     X : array-like of shape (n_samples, n_columns)
         Samples as the model takes them.
     diagonal : array-like of shape (n_samples,), optional
-        Energies k(y, y), where ``kernel="precomputed"`` needs it; see the method of the classifiers.
+        Energies k(y, y), where ``kernel="precomputed"`` needs it; as of the classifiers.
 
     Returns
     -------
     residuals : ndarray of shape (n_samples, n_classes)
+        Never negative.
 
     Examples
     --------
