@@ -104,13 +104,14 @@ def explain(
         Samples as the model takes them.  With a kernel, each takes as long as the scores of 16
         samples per feature.
     diagonal : array-like of shape (n_samples,), optional
-        k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+        Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
     n_samples : int, default=5
         Training samples listed for the winner and the runner-up, at most.
 
     Returns
     -------
     explanation : FeatureExplanation
+        Of all samples.
 
     Examples
     --------
@@ -201,11 +202,12 @@ def class_residuals(model: Any, X: ArrayLike, diagonal: ArrayLike | None = None)
     X : array-like of shape (n_samples, n_columns)
         Samples as the model takes them.
     diagonal : array-like of shape (n_samples,), optional
-        k(y, y), where ``kernel="precomputed"`` needs it; see the method of the classifiers.
+        Energies k(y, y), where ``kernel="precomputed"`` needs it; as of the classifiers.
 
     Returns
     -------
     residuals : ndarray of shape (n_samples, n_classes)
+        Never negative.
 
     Examples
     --------

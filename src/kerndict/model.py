@@ -131,7 +131,22 @@ class Model:
         return np.concatenate(self._map(part, len(X), n_jobs))
 
     def sets(self, X: NDArray, alpha: float, n_jobs: int | None = None) -> NDArray:
-        """Return which classes belong to the set of each row; see `predict_set`."""
+        """Return which classes belong to the set of each row; see `predict_set`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        alpha : float
+            The share of sets that may lack the true class.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            True where a class belongs to the set.
+        """
         rule = self.rule
         assert not isinstance(rule, ResidualRule)
         if rule.losses is None:

@@ -110,7 +110,7 @@ class ExplanationDisplay:
         X : array-like of shape (n_features,) or (1, n_features)
             The sample.
         diagonal : array-like of shape (1,), optional
-            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+            Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
         image_shape : (height, width) or (height, width, 3), optional
             Draw the sample and the atoms as images instead of features; not for
             ``kernel="precomputed"``.
