@@ -280,7 +280,7 @@ def many_rows(kind, n):
             model = KernelDictionaryClassifier(random_state=0).fit(X[:n], y[:n])
         else:
             table, out = f"{folder}/table.parquet", f"{folder}/model"
-            words = ("train", table, "--label", "y", "--no-normalize", "--out", out)
+            words = ("train", table, "--label", "y", "--raw", "--out", out)
             if kerndict_command([*words, "--random-state", "0"]):
                 raise SystemExit(1)
         fitted = time.process_time()

@@ -24,10 +24,10 @@ def save(
     Parameters
     ----------
     model : DictionaryClassifier, KernelDictionaryClassifier, Pipeline or search
-        Fitted.  Before the classifier of a pipeline may stand scalers, encoders, imputers, `PCA` and
-        others of scikit-learn, which ``docs/saving.md`` lists, also within a `ColumnTransformer`
-        and pipelines; of the pipeline's own options only the names of the steps are kept.  A
-        search is kept by its `best_estimator_`.
+        Fitted.  Before the classifier of a pipeline may stand scalers, encoders, imputers, `PCA`
+        and others of scikit-learn, which ``docs/saving.md`` lists, also within a
+        `ColumnTransformer` and pipelines; of the pipeline's own options only the names of the
+        steps are kept.  A search is kept by its `best_estimator_`.
     path : str or path-like
         Where to; ``.safetensors`` is a good ending.
 
@@ -66,17 +66,19 @@ def save_named(
     path: str | PathLike,
     feature_names: Sequence[str] | None,
     force: bool = False,
+    label: str | None = None,
 ) -> None:
     """Write a model as :func:`save` does, with names of features that it was not fitted with.
 
-    ``force`` replaces even a file that is read-only.
+    ``force`` replaces even a file that is read-only; ``label`` is the name of the column of labels.
     """
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
 
     content = encode(model, feature_names)
     decode(*content)  # what is written can be read
-    write(path, *content, force)
+    document, arrays = content
+    write(path, document if label is None else {**document, "label": label}, arrays, force)
 
 
 def load(path: str | PathLike) -> Any:
