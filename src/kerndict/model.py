@@ -203,6 +203,20 @@ class Model:
 
         Products round otherwise in every shape.  Where the best classes are so close that this
         could tell, the row is scored alone: so its label is the same in every batch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        scores : ndarray of shape (n_samples, n_classes)
+            Theirs, which are changed in place.
+        energies : ndarray of shape (n_samples,), optional
+            Values k(y, y), where the space does not tell them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            The same array.
         """
         for t in np.flatnonzero(self.rule.doubtful(scores)):
             theirs = None if energies is None else energies[t : t + 1]

@@ -236,7 +236,8 @@ def test_inspect_shows_the_summary(flowers, capsys):
     assert content["labels"] == ["setosa", "versicolor", "virginica"]
     assert content["feature_names"] == FEATURES
     assert content["steps"] == [
-        {"name": type(step).__name__, "parameters": step.get_params()} for _, step in loaded.steps
+        {"name": type(step).__name__, "within": None, "parameters": step.get_params()}
+        for _, step in loaded.steps
     ]
     assert content["versions"]["kerndict"] == kerndict.__version__
     assert content["file_bytes"] == flowers.model.stat().st_size

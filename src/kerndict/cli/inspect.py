@@ -2,19 +2,20 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import Pipeline
 
+from kerndict._pipelines import chain
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
 from kerndict.persistence import load_described
-from kerndict.preparation import parts_of
 from kerndict.tables.batch import as_text
+from kerndict.tabular import parts_of
 
 _SHOWN = 12
 
@@ -45,33 +46,31 @@ def _run(options: argparse.Namespace) -> int:
 def describe(path: str) -> dict[str, Any]:
     """Return what a model file holds as plain values."""
     model, document = load_described(path)
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    names = getattr(steps[0], "feature_names_in_", None)
+    steps, classifier = chain(model)
+    names = getattr((steps or [classifier])[0], "feature_names_in_", None)
     settled = ("sigma_", "ridge_", "incoherence_")
     return {
+        **summary(model),
         "file": str(path),
         "file_bytes": Path(path).stat().st_size,
         "format_version": document["format_version"],
         "versions": document.get("versions", {}),
-        "steps": [
-            {"name": type(step).__name__, "parameters": _plain_parameters(step)} for step in steps
-        ],
-        "columns": _columns(steps[0], names),
-        **summary(steps[-1]),
-        "labels": [as_text(label) for label in steps[-1].classes_.tolist()],
+        "steps": list(_steps(document["steps"])),
+        "columns": _columns((steps or [classifier])[0], names),
+        "labels": [as_text(label) for label in classifier.classes_.tolist()],
         "feature_names": None if names is None else names.tolist(),
-        "settled": {name: getattr(steps[-1], name) for name in settled if hasattr(steps[-1], name)},
+        "settled": {
+            name: getattr(classifier, name) for name in settled if hasattr(classifier, name)
+        },
     }
 
 
-def _plain_parameters(step: Any) -> dict[str, Any]:
-    """Return the parameters of a step; what JSON does not hold becomes text."""
-    found = step.get_params(deep=False)
-    plain = (bool, int, float, str, type(None))
-    return {
-        name: value if isinstance(value, plain) else " ".join(repr(value).split())
-        for name, value in found.items()
-    }
+def _steps(entries: list[dict[str, Any]], within: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a model file and those within them, one after the other."""
+    for entry in entries:
+        name = entry["class"]
+        yield {"name": name, "within": within, "parameters": entry.get("parameters", {})}
+        yield from _steps(entry.get("steps", []), name)
 
 
 def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
@@ -105,12 +104,21 @@ def _report(content: dict[str, Any]) -> str:
     rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
     columns = content["columns"] or {}
     rows += [(part, _listed(taken)) for part, taken in columns.items()]
-    for step in content["steps"][1 if columns else 0 :]:
+    for step in content["steps"]:
+        if columns and "ColumnTransformer" in (step["name"], step["within"]):
+            continue  # the columns of its parts have told of it
         given = step["parameters"].items()
-        words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in given)
+        words = ", ".join(f"{name}={spell(_plain(value), 'None')}" for name, value in given)
         rows.append((step["name"], words or "no parameters"))
     rows.append(("written by", ", ".join(f"{k} {v}" for k, v in content["versions"].items())))
     return facts(rows)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter of a model file as Python has it."""
+    if isinstance(value, list):
+        return tuple(value)
+    return value["float"] if isinstance(value, dict) and "float" in value else value
 
 
 def _features(content: dict[str, Any]) -> str:

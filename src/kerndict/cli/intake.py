@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from kerndict._limits import check_bytes
 from kerndict.cli.common import UsageError
 from kerndict.cli.stream import WHOLE, WHOLE_ROWS, Overview, overview
-from kerndict.preparation import Column, Mixed, Role, decide, used_rows
 from kerndict.tables import Batch, Cells, NotNumbers, Rows, Source, Table, not_numbers
 from kerndict.tables.columns import ColumnTable, find, find_all
+from kerndict.tabular import Column, Mixed, Role, decide, used_rows
 
 #: Options that say what a column is, and how its cells are read then.
 OVERRULES = {

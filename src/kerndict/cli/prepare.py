@@ -3,7 +3,7 @@
 import argparse
 
 from kerndict.cli.common import UsageError, add_drop
-from kerndict.preparation.front import SCALES
+from kerndict.tabular.front import SCALES
 
 
 def add_preparation(command: argparse.ArgumentParser) -> None:

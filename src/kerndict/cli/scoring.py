@@ -13,10 +13,10 @@ from kerndict._warn import warn_user
 from kerndict.cli.common import UsageError
 from kerndict.cli.parameters import Classifier
 from kerndict.persistence import load_described
-from kerndict.preparation import fills_gaps, name_columns, read_as
 from kerndict.rules.residual import residuals
 from kerndict.tables import Batch, Wanted, open_table
 from kerndict.tables.batch import as_text
+from kerndict.tabular import fills_gaps, name_columns, read_as
 
 
 @dataclass(frozen=True)

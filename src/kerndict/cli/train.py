@@ -40,7 +40,8 @@ from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
 from kerndict.cli.work import warn_if_long, work
 from kerndict.persistence import save_named
-from kerndict.preparation import (
+from kerndict.tables import Cells, Rows, Source
+from kerndict.tabular import (
     Role,
     choose_scale,
     expected_seconds,
@@ -48,7 +49,6 @@ from kerndict.preparation import (
     is_plain,
     name_columns,
 )
-from kerndict.tables import Cells, Rows, Source
 
 #: Columns of names in what is printed.
 _INDENT = 9

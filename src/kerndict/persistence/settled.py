@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.exceptions import ModelFormatError
-from kerndict.preparation.dates import FORMATS
+from kerndict.tabular.dates import FORMATS
 
 
 def one_hot(step: Any, letters: dict[str, Any]) -> None:

@@ -268,7 +268,7 @@ _LIST = (
         gives=lambda step: step.n_features,
     ),
     Step(
-        "kerndict.preparation.DateEncoder",
+        "kerndict.tabular.DateEncoder",
         {},
         (_FEATURES, Values("formats_"), Values("has_time_")),
         gives=lambda step: int((3 + step.has_time_).sum()),

@@ -10,8 +10,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.preparation.dates import date_format, parse
 from kerndict.tables.cells import any_code, is_gap, numbers
+from kerndict.tabular.dates import date_format, parse
 
 #: A column of which so much is numbers was meant to be one, and what else it holds is a mistake.
 MOSTLY = 0.95

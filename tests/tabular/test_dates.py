@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from kerndict.preparation import DateEncoder
+from kerndict.tabular import DateEncoder
 
 DATES = pd.to_datetime(
     ["1970-01-02", "2024-02-29", "2024-12-31 18:30", "1969-12-31"], format="mixed"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerndict.preparation import Mixed, Role, decide, used_rows
+from kerndict.tabular import Mixed, Role, decide, used_rows
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -17,9 +17,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from kerndict.preparation.dates import DateEncoder
-from kerndict.preparation.roles import MOST_VALUES, Column, Role
 from kerndict.tables import Cells
+from kerndict.tabular.dates import DateEncoder
+from kerndict.tabular.roles import MOST_VALUES, Column, Role
 
 #: Words are counted in so many places, and described by so many numbers.
 HASHES, TOPICS = 2**12, 30

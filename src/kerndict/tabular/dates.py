@@ -89,7 +89,7 @@ class DateEncoder(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from kerndict.preparation import DateEncoder
+    >>> from kerndict.tabular import DateEncoder
     >>> DateEncoder().fit_transform([["1970-01-02"], ["1970-02-01"]])
     array([[ 1.,  2.,  4.],
            [31., 32.,  6.]])

@@ -1,7 +1,7 @@
 """From the columns of a table to features: what each column is, and what becomes of it."""
 
-from kerndict.preparation.dates import DateEncoder
-from kerndict.preparation.front import (
+from kerndict.tabular.dates import DateEncoder
+from kerndict.tabular.front import (
     fills_gaps,
     front_end,
     is_plain,
@@ -9,8 +9,8 @@ from kerndict.preparation.front import (
     parts_of,
     read_as,
 )
-from kerndict.preparation.roles import Column, Mixed, Role, decide, used_rows
-from kerndict.preparation.scaling import choose_scale, expected_seconds
+from kerndict.tabular.roles import Column, Mixed, Role, decide, used_rows
+from kerndict.tabular.scaling import choose_scale, expected_seconds
 
 __all__ = [
     "Column",
