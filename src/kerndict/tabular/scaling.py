@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,12 +98,14 @@ def _tried(
 ) -> Loss:
     """Return how well a way of scaling does on one part."""
     begin = time.perf_counter()
-    model = make(scale).fit(X[train], y[train])
+    model, loss = make(scale), np.inf
     is_log = hasattr(model, "predict_proba")
-    if is_log:
-        loss = log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_)
-    else:
-        loss = 1 - model.score(X[test], y[test])
+    with suppress(ValueError):  # such as of numbers that are too large; the other way may do
+        model.fit(X[train], y[train])
+        if is_log:
+            loss = log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_)
+        else:
+            loss = 1 - model.score(X[test], y[test])
     return Loss(scale, float(loss), is_log, len(train), time.perf_counter() - begin)
 
 
