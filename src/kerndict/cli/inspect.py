@@ -85,7 +85,7 @@ def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
 def _report(content: dict[str, Any]) -> str:
     rows: list[tuple[str, str]] = [
         ("file", f"{content['file']}, {human_bytes(content['file_bytes'])}"),
-        ("steps", ", ".join(step["name"] for step in content["steps"])),
+        ("steps", ", ".join(s["name"] for s in content["steps"] if s["within"] is None)),
         ("classes", f"{content['classes']}: {_listed(content['labels'])}"),
         ("features", _features(content)),
         ("atoms", f"{content['atoms']}, {span(*content['atoms_per_class'])} per class"),
