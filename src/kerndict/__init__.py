@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+    from kerndict.classifiers.merging import merge
     from kerndict.coding import batch_omp, sparse_code
     from kerndict.exceptions import ModelFormatError, SpanWarning
     from kerndict.paper.protocol import paper_settings
@@ -19,6 +20,7 @@ __all__ = [
     "SpanWarning",
     "batch_omp",
     "load",
+    "merge",
     "paper_settings",
     "save",
     "sparse_code",
@@ -33,6 +35,7 @@ _HOMES = {
     "SpanWarning": "exceptions",
     "batch_omp": "coding",
     "load": "persistence",
+    "merge": "classifiers.merging",
     "paper_settings": "paper.protocol",
     "save": "persistence",
     "sparse_code": "coding",
