@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-import dask
 import dask.array as da
 import numpy as np
 from dask._task_spec import GraphNode, convert_legacy_graph
@@ -21,14 +20,17 @@ class Chunks(NamedTuple):
 
     Parameters
     ----------
-    graph : the tasks that make them, by key
     keys : for each chunk those of its rows, labels and, if there are any, weights
+    own : for each chunk the tasks that make it and that no other chunk needs; they can be run as
+        one with whatever is done to the chunk, so that its rows are never moved nor kept
+    shared : the other tasks, by key
     sizes : the rows of each chunk, None where Dask does not know them
     names : those of the columns, None for arrays
     """
 
-    graph: dict[Hashable, Any]
     keys: list[tuple[Hashable, ...]]
+    own: list[list[GraphNode]]
+    shared: dict[Hashable, Any]
     sizes: list[int] | None
     names: list[Any] | None
 
@@ -78,7 +80,8 @@ def aligned(X: Any, y: Any, sample_weight: Any = None) -> Chunks:
     X = whole_rows(X)
     columns = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
     found = [X, *(_column(name, values, X) for name, values in columns.items())]
-    found = list(dask.optimize(*found))
+    # What X and y come from has the same names in both, as long as nothing is joined.
+    found = [each.optimize(fuse=False) if is_frame(each) else each for each in found]
     graph: dict[Hashable, Any] = {}
     for each in found:
         graph |= ensure_dict(each.__dask_graph__())
@@ -87,7 +90,7 @@ def aligned(X: Any, y: Any, sample_weight: Any = None) -> Chunks:
         sizes = [int(size) for size in X.chunks[0]]
     names = None if is_array(X) else list(X.columns)
     keys = list(zip(*map(_keys, found), strict=True))
-    return Chunks(convert_legacy_graph(graph), keys, sizes, names)
+    return Chunks(keys, *_divided(convert_legacy_graph(graph), keys), sizes, names)
 
 
 def _keys(collection: Any) -> list[Hashable]:
@@ -124,27 +127,28 @@ def _column(name: str, values: Any, X: Any) -> Any:
     return values
 
 
-def exclusive(chunks: Chunks) -> list[list[GraphNode]]:
-    """Return for each chunk the tasks that no other chunk needs.
-
-    They can be run as one task with whatever is done to the chunk, so that its rows are never
-    moved nor kept.
-    """
+def _divided(
+    graph: dict[Hashable, Any], wanted: Sequence[Sequence[Hashable]]
+) -> tuple[list[list[GraphNode]], dict[Hashable, Any]]:
+    """Return the tasks that only one of the chunks needs, for each, and all others it needs."""
     shared, owner = -1, dict[Hashable, int]()
-    for number, keys in enumerate(chunks.keys):
-        ahead = [key for key in keys if key in chunks.graph]
+    for number, keys in enumerate(wanted):
+        ahead = [key for key in keys if key in graph]
         while ahead:
             key = ahead.pop()
             before = owner.get(key)
             if before in (number, shared):
                 continue
             owner[key] = number if before is None else shared
-            ahead.extend(need for need in _needs(chunks.graph[key]) if need in chunks.graph)
-    found: list[list[GraphNode]] = [[] for _ in chunks.keys]
+            ahead.extend(need for need in _needs(graph[key]) if need in graph)
+    own: list[list[GraphNode]] = [[] for _ in wanted]
+    others: dict[Hashable, Any] = {}
     for key, number in owner.items():
-        if number != shared and not _is_future(chunks.graph[key]):
-            found[number].append(chunks.graph[key])
-    return found
+        if number == shared or _is_future(graph[key]):
+            others[key] = graph[key]
+        else:
+            own[number].append(graph[key])
+    return own, others
 
 
 def _is_future(node: Any) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.dask.checks import checked_labels
@@ -37,9 +36,10 @@ def fit_chunks(plain: Plain, chunks: Chunks, client: Client) -> Plain:
     chunks : the rows
     client : of the cluster that makes them
     """
-    given = plain.class_weight if isinstance(plain.class_weight, dict) else {}
+    given, plain.class_weight = plain.class_weight, None
+    of_labels = _checked(given) if isinstance(given, dict) else {}
     seed = check_random_state(plain.random_state).randint(2**31 - 1)
-    common = First(seed, given, chunks.sizes is not None)
+    common = First(seed, of_labels, chunks.sizes is not None)
     found: Overview = add_up(
         client, chunks, "draw", look, merge_overviews, common, chunks.first, chunks.sizes
     )
@@ -53,7 +53,8 @@ def fit_chunks(plain: Plain, chunks: Chunks, client: Client) -> Plain:
     second = Second(
         _light(plain.learner_),
         found.classes,
-        _class_weights(plain.class_weight, found),
+        _class_weights(given, found),
+        [label for label, weight in of_labels.items() if weight == 0],
         sure_limits(plain.learner_.sample.count, found.counts),
     )
     firsts = (np.cumsum(counting) - counting).tolist()
@@ -81,12 +82,19 @@ def _settle(plain: Plain, found: Overview, chunks: Chunks, sizes: NDArray) -> No
 
 def _class_weights(given: dict | str | None, found: Overview) -> NDArray:
     """Return the weight of each class; those that a dict leaves out of account are gone."""
-    if given is None:
-        return np.ones(len(found.classes))
-    if isinstance(given, str):  # "balanced": n / (C n_c)
-        return found.counts.sum() / (len(found.classes) * found.counts)
-    known = {label: given[label] for label in found.classes.tolist() if label in given}
-    return compute_class_weight(known, classes=found.classes, y=found.classes)
+    if isinstance(given, str):  # "balanced": n / (C n_c), as compute_class_weight
+        return found.every.sum() / (len(found.every) * found.every)
+    return np.array([(given or {}).get(label, 1.0) for label in found.classes.tolist()])
+
+
+def _checked(class_weight: dict) -> dict:
+    """Return the weights of classes, all of which must be finite and none negative."""
+    if not all(np.isfinite(weight) and weight >= 0 for weight in class_weight.values()):
+        raise ValueError(
+            f"class_weight={class_weight!r} holds a weight that is negative or not finite: give "
+            "each class a number >= 0."
+        )
+    return class_weight
 
 
 def _light(learner: Learner) -> Learner:

@@ -20,7 +20,7 @@ from dask.sizeof import sizeof
 from dask.utils import parse_bytes
 from distributed import Client
 
-from kerndict.dask.chunks import Chunks, exclusive
+from kerndict.dask.chunks import Chunks
 
 _WARN = "distributed.admin.large-graph-warning-threshold"
 
@@ -64,10 +64,9 @@ def add_up(
     """
     n_threads = sum(client.nthreads().values())
     lanes = cut_in_lanes([1.0] * len(first) if weights is None else weights, n_threads)
-    graph, token = dict(chunks.graph), uuid4().hex
+    graph, token = dict(chunks.shared), uuid4().hex
     common = f"kerndict-{name}-{token}"
     graph[common] = DataNode(common, shared)
-    own = exclusive(chunks)
     sums: list[Hashable] = []
     for lane in lanes:
         before: Hashable | None = None
@@ -78,9 +77,8 @@ def add_up(
             task: GraphNode = Task(
                 key, step, sum_before, TaskRef(common), number, first[number], *parts
             )
-            for node in own[number]:
-                del graph[node.key]
-            graph[key] = GraphNode.fuse(*own[number], task, key=key) if own[number] else task
+            own = chunks.own[number]
+            graph[key] = GraphNode.fuse(*own, task, key=key) if own else task
             before = key
         sums.append(before)
     level = 0

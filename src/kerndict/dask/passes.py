@@ -50,7 +50,7 @@ class Overview:
     ----------
     sizes : rows of each chunk, and how many of them count
     dtype, number : the precision of the rows, and a chunk that has it; None without rows
-    classes, counts : labels, and how many rows of each count
+    classes, counts, every : labels, how many rows of each count, and how many there are
     sample : rows drawn at random; ``labels`` are places among the classes, ``weights`` the places
         of the rows
     """
@@ -60,6 +60,7 @@ class Overview:
     number: int
     classes: NDArray
     counts: NDArray
+    every: NDArray
     sample: Sample
 
 
@@ -84,7 +85,8 @@ def _looked_at(
 ) -> Overview:
     if not len(X):  # whatever its dtype
         nothing = Sample.empty(DRAWN, 0, np.dtype(float))
-        return Overview({number: (0, 0)}, None, number, np.empty(0), np.empty(0, int), nothing)
+        none = np.empty(0, int)
+        return Overview({number: (0, 0)}, None, number, none, none, none, nothing)
     rows = checked_rows(X)
     target = checked_labels(y, len(rows))
     given = None if sample_weight is None else checked_weights(sample_weight, len(rows))
@@ -97,7 +99,8 @@ def _looked_at(
     kept = np.flatnonzero(counts)
     sample.labels = np.searchsorted(kept, sample.labels)
     sizes = {number: (len(rows), len(count))}
-    return Overview(sizes, rows.dtype, number, classes[kept], counts[kept], sample)
+    every = np.bincount(labels)[kept]
+    return Overview(sizes, rows.dtype, number, classes[kept], counts[kept], every, sample)
 
 
 def merge_overviews(one: Overview, other: Overview) -> Overview:
@@ -124,13 +127,15 @@ def merge_overviews(one: Overview, other: Overview) -> Overview:
             f"like {one.classes[0]!r}: give all chunks labels of one type."
         )
     classes = np.unique(np.concatenate([one.classes, other.classes]))
-    counts, sample = np.zeros(len(classes), int), Sample.empty(DRAWN, *_shape(one.sample.X))
+    counts, every = np.zeros((2, len(classes)), int)
+    sample = Sample.empty(DRAWN, *_shape(one.sample.X))
     for each in (one, other):
         places = np.searchsorted(classes, each.classes)
         counts[places] += each.counts
+        every[places] += each.every
         part = each.sample
         sample.add(part.X, places[part.labels], part.weights, part.keys)
-    return Overview(sizes, one.dtype, one.number, classes, counts, sample)
+    return Overview(sizes, one.dtype, one.number, classes, counts, every, sample)
 
 
 def _shape(X: NDArray) -> tuple[int, np.dtype]:
@@ -146,12 +151,14 @@ class Second:
     learner : of no rows; its landmarks come without their factor, which stays with the driver
     classes : all labels
     weights : those of the classes
+    left_out : labels that weigh nothing
     limits : the random number of each class above which no row stays in the sample
     """
 
     learner: Learner
     classes: NDArray
     weights: NDArray
+    left_out: list[Any]
     limits: NDArray
 
 
@@ -200,6 +207,9 @@ def _counting(
     if sample_weight is not None:
         weights = weights * checked_weights(sample_weight, len(rows))
     strange = (common.classes[labels] != target) & (weights > 0)
+    if strange.any() and common.left_out:
+        weights[np.isin(target, common.left_out)] = 0
+        strange &= weights > 0
     if strange.any():
         raise ValueError(
             f"y holds {target[strange][0]!r}, which the first pass did not see: the collection "
