@@ -33,9 +33,10 @@ def checked_labels(y: Any, n_rows: int) -> NDArray:
     """Return the labels of a chunk."""
     labels = column_or_1d(np.asarray(y))
     _check_length("y", len(labels), n_rows)
-    missing = np.flatnonzero(labels != labels) if labels.dtype.kind in "fO" else np.empty(0, int)
-    if labels.dtype.kind == "O":
-        missing = np.array([i for i, label in enumerate(labels) if label is None or label != label])
+    if hasattr(y, "isna"):
+        missing = np.flatnonzero(np.asarray(y.isna()))
+    else:
+        missing = np.array([i for i, each in enumerate(labels) if each is None or each != each])
     if len(missing):
         raise ValueError(f"y holds no label in row {missing[0]} of the chunk: leave such rows out.")
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():

@@ -5,9 +5,13 @@ added after the other, and the sum stays on its worker; the sums of the lanes ar
 pairs, the sums of pairs in pairs, and so on.  So a thread holds the sum before a chunk and the
 one after it, or the two of a pair and theirs.  What is added to what depends on the chunks and on
 the number of threads, never on which worker is faster or dies.
+
+Each lane begins on a thread of its own.  A chunk that is made for nothing else is made where the
+sum before it is; of one that is there already, it or the sum is moved, whichever is smaller.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import zip_longest
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +19,7 @@ import dask
 import numpy as np
 from dask._task_spec import DataNode, GraphNode, Task, TaskRef
 from dask.delayed import Delayed
-from dask.highlevelgraph import HighLevelGraph
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.sizeof import sizeof
 from dask.utils import parse_bytes
 from distributed import Client
@@ -62,13 +66,15 @@ def add_up(
     first : the place of the first row of each chunk
     weights : how long the step of each chunk takes, as far as is known
     """
-    n_threads = sum(client.nthreads().values())
-    lanes = cut_in_lanes([1.0] * len(first) if weights is None else weights, n_threads)
-    graph, token = dict(chunks.shared), uuid4().hex
+    threads = [worker for worker, count in client.nthreads().items() for _ in range(count)]
+    lanes = cut_in_lanes([1.0] * len(first) if weights is None else weights, len(threads))
+    token = uuid4().hex
     common = f"kerndict-{name}-{token}"
-    graph[common] = DataNode(common, shared)
+    needed = {**chunks.shared, common: DataNode(common, shared)}
+    graph: dict[Hashable, Any] = {}
     sums: list[Hashable] = []
-    for lane in lanes:
+    heads: dict[Hashable, str] = {}
+    for lane, worker in zip_longest(lanes, threads[: len(lanes)]):
         before: Hashable | None = None
         for number in lane:
             key = f"kerndict-{name}-chunk-{number}-{token}"
@@ -79,6 +85,8 @@ def add_up(
             )
             own = chunks.own[number]
             graph[key] = GraphNode.fuse(*own, task, key=key) if own else task
+            if before is None and worker is not None:
+                heads[key] = worker
             before = key
         sums.append(before)
     level = 0
@@ -91,15 +99,24 @@ def add_up(
             if len(pair) == 2:
                 graph[key] = Task(key, merge, TaskRef(pair[0]), TaskRef(pair[1]))
             sums.append(key if len(pair) == 2 else pair[0])
-    return _computed(client, graph, sums[0], sizeof(shared))
+    where = {"workers": heads.get, "allow_other_workers": True}
+    layers = {
+        "needed": MaterializedLayer(needed),
+        "heads": MaterializedLayer({key: graph.pop(key) for key in heads}, where),
+        sums[0]: MaterializedLayer(graph),
+    }
+    if not graph:  # a single chunk
+        layers[sums[0]] = layers.pop("heads")
+    above = list(layers)
+    layered = HighLevelGraph(layers, {key: set(above[:k]) for k, key in enumerate(above)})
+    return _computed(client, Delayed(sums[0], layered), sizeof(shared))
 
 
-def _computed(client: Client, graph: dict, key: Hashable, known_bytes: int) -> Any:
-    """Return the value of a key; nothing goes on if that fails or is interrupted."""
-    layered = HighLevelGraph.from_collections(key, graph, dependencies=())
+def _computed(client: Client, value: Delayed, known_bytes: int) -> Any:
+    """Return a value; nothing goes on where that fails or is interrupted."""
     warn = parse_bytes(dask.config.get(_WARN)) + known_bytes
     with dask.config.set({_WARN: warn}):  # what every step needs is no mistake of anybody
-        future = client.compute(Delayed(key, layered), optimize_graph=False)
+        future = client.compute(value, optimize_graph=False)
     try:
         return future.result()
     except BaseException:
