@@ -3,15 +3,14 @@
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-
 from kerndict._files import text_written_whole
+from kerndict.cli import cluster
 from kerndict.cli.cells import harmless, printable
 from kerndict.cli.common import (
     DATA_HELP,
@@ -22,7 +21,7 @@ from kerndict.cli.common import (
     add_reject,
     check_out,
 )
-from kerndict.cli.scoring import Scorer
+from kerndict.cli.scoring import Scorer, named_columns
 from kerndict.tables import Batch
 
 
@@ -68,22 +67,23 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="for spreadsheets: put ' before cells that they would take for formulas, and all "
         "cells in quotes",
     )
+    cluster.add_scheduler(command, "--out is a folder, with a parquet file for each")
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     if options.unknown is not None and options.reject is None:
         raise UsageError("--unknown needs --reject LEVEL.")
-    if options.out is not None:
+    if options.out is not None and options.scheduler is None:
         check_out(options.out, [options.model, options.data], options.force)
     scorer = Scorer(options.model, options.reject)
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
         raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")
-    value = "probability" if scorer.collaborative else "residual"
-    header = ["label", value, "runner_up", f"runner_up_{value}"]
-    if options.reject is not None:
-        header.append("typicality")
+    if options.scheduler is not None:
+        rows = cluster.predict(options, scorer, word)
+        print(f"{rows} rows labelled, one file in {options.out} for each in {options.data}")
+        return 0
     with (
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
         _opened(options.out, options.force) as file,
@@ -94,7 +94,7 @@ def _run(options: argparse.Namespace) -> int:
             quoting=csv.QUOTE_ALL if options.safe_csv else csv.QUOTE_MINIMAL,
         )
         dress = _dress(options.safe_csv, file)
-        writer.writerow(map(dress, [*_distinct_names(copied, header), *header]))
+        writer.writerow(map(dress, scorer.header(copied)))
         for batch in batches:
             writer.writerows(map(dress, row) for row in _rows(scorer, batch, word))
             file.flush()
@@ -115,20 +115,6 @@ def _dress(safe: bool, file: TextIO) -> Callable[[str], str]:
     return dress if dresses else str
 
 
-def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
-    """Return the names of copied columns; those that we write too are marked as the input's.
-
-    >>> _distinct_names(["id", "label"], ["label", "probability"])
-    ['id', 'input_label']
-    """
-    names: list[str] = []
-    for name in copied:
-        while name in (*header, *names):
-            name = f"input_{name}"
-        names.append(name)
-    return names
-
-
 @contextmanager
 def _opened(path: Path | None, force: bool) -> Iterator[TextIO]:
     """Open standard output, a plain file that is written whole, or something else."""
@@ -147,17 +133,12 @@ def _opened(path: Path | None, force: bool) -> Iterator[TextIO]:
 
 
 def _rows(scorer: Scorer, batch: Batch, word: str) -> Iterator[tuple[str, ...]]:
-    """Return the cells of all rows; the best class of a rejected row is its runner-up."""
-    found = scorer.decide(batch.X)
-    names = np.array(scorer.classes, object)
-    top, values = found.top, [[""] * len(found.top)] * 2
-    if found.values is not None:
-        values = [[f"{v:.6g}" for v in part.tolist()] for part in found.values.T]
-    columns = [names[top[:, 0]].tolist(), values[0], names[top[:, 1]].tolist(), values[1]]
-    if found.typicality is not None:
-        for i in np.flatnonzero(found.typicality < scorer.reject).tolist():
-            label, value = columns[0][i], columns[1][i]
-            for column, cell in zip(columns, (word, "", label, value), strict=True):
-                column[i] = cell
-        columns.append([f"{p:.6g}" for p in found.typicality.tolist()])
+    """Return the cells of all rows."""
+    columns = [[_cell(value) for value in part] for part in named_columns(scorer, batch, word)]
     return zip(*batch.copied, *columns, strict=True)
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.6g}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,14 @@ class Scorer:
             None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
         )
 
+    def header(self, copied: Sequence[str]) -> list[str]:
+        """Return the names of copied columns, and of those in :func:`named_columns`."""
+        value = "probability" if self.collaborative else "residual"
+        ours = ["label", value, "runner_up", f"runner_up_{value}"]
+        if self.reject is not None:
+            ours.append("typicality")
+        return [*_distinct_names(copied, ours), *ours]
+
     @contextmanager
     def read(
         self,
@@ -101,3 +110,37 @@ class Scorer:
             wanted = Wanted(features, n_features, label, needs_labels, drop, copied)
             _, names, batches = table.model_rows(wanted)
             yield names, batches
+
+
+def named_columns(scorer: Scorer, batch: Batch, word: str) -> list[list[Any]]:
+    """Return labels and their values in columns; a rejected row's best class is its runner-up.
+
+    Where a value is not known it is None; ``word`` is the label of rejected rows.
+    """
+    found = scorer.decide(batch.X)
+    names = np.array(scorer.classes, object)
+    top, values = found.top, [[None] * len(found.top)] * 2
+    if found.values is not None:
+        values = found.values.T.tolist()
+    columns = [names[top[:, 0]].tolist(), values[0], names[top[:, 1]].tolist(), values[1]]
+    if found.typicality is not None:
+        for i in np.flatnonzero(found.typicality < scorer.reject).tolist():
+            label, value = columns[0][i], columns[1][i]
+            for column, cell in zip(columns, (word, None, label, value), strict=True):
+                column[i] = cell
+        columns.append(found.typicality.tolist())
+    return columns
+
+
+def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the names of copied columns; those that we write too are marked as the input's.
+
+    >>> _distinct_names(["id", "label"], ["label", "probability"])
+    ['id', 'input_label']
+    """
+    names: list[str] = []
+    for name in copied:
+        while name in (*header, *names):
+            name = f"input_{name}"
+        names.append(name)
+    return names

@@ -16,6 +16,7 @@ from sklearn.preprocessing import Normalizer
 from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli import cluster
 from kerndict.cli.common import (
     DATA_HELP,
     UsageError,
@@ -85,6 +86,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="PARAMETER=V1,V2",
         help="search these values instead; may be repeated for all combinations",
     )
+    cluster.add_scheduler(command, "rows are learned from where they are read")
     add_parameters(command)
     command.set_defaults(run=_run)
 
@@ -104,6 +106,10 @@ def _run(options: argparse.Namespace) -> int:
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
     check_out(options.out, [options.data], options.force)
     whole = given.get("n_landmarks") == "all"
+    if options.scheduler is not None:
+        begin = time.perf_counter()
+        learned, features, sizes = cluster.train(options, make({}))
+        return _written(options, learned, features, sizes, time.perf_counter() - begin)
     at_once = whole or given.get("decision") == "residual" or bool(candidates)
     begin = time.perf_counter()
     read = _read(options, at_once or options.data == "-")
