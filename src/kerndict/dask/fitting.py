@@ -1,5 +1,6 @@
 """Fitting on a cluster: two passes over the chunks, and the rest where the driver is."""
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from kerndict.dask.passes import (
     merge_learned,
     merge_overviews,
 )
-from kerndict.landmarks import Learner, sure_limits
+from kerndict.landmarks import Learner, Sums, sure_limits
 
 Plain = TypeVar("Plain", bound=BaseDictionaryClassifier)
 
@@ -98,9 +99,10 @@ def _checked(class_weight: dict) -> dict:
 
 
 def _light(learner: Learner) -> Learner:
-    """Return a learner that need not be told the factor of the landmarks."""
-    light = learner.copy()
-    light.landmarks = replace(learner.landmarks, factor=np.empty((0, 0)))
+    """Return what workers need of a learner: no factor of the landmarks, and no sums yet."""
+    landmarks = replace(learner.landmarks, factor=np.empty((0, 0)))
+    light = copy(learner)
+    light.landmarks, light.sums = landmarks, Sums.empty(0, learner.n_classes)
     return light
 
 

@@ -5,6 +5,7 @@ return new values: where a worker dies, its steps are taken again from what was 
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +63,10 @@ class Overview:
     counts: NDArray
     every: NDArray
     sample: Sample
+
+    def __sizeof__(self) -> int:
+        """Return the bytes that it takes, which the scheduler goes by."""
+        return self.sample.X.nbytes + 3 * self.sample.keys.nbytes
 
 
 def look(
@@ -148,7 +153,7 @@ class Second:
 
     Parameters
     ----------
-    learner : of no rows; its landmarks come without their factor, which stays with the driver
+    learner : of no rows and without sums; its landmarks come without their factor
     classes : all labels
     weights : those of the classes
     left_out : labels that weigh nothing
@@ -161,6 +166,10 @@ class Second:
     left_out: list[Any]
     limits: NDArray
 
+    def __sizeof__(self) -> int:
+        """Return the bytes that it takes, but for the sums, of which none are sent."""
+        return self.learner.landmarks.rows.nbytes + self.weights.nbytes + self.limits.nbytes
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -168,6 +177,11 @@ class Learned:
 
     sums: Sums
     sample: Sample
+
+    def __sizeof__(self) -> int:
+        """Return the bytes that it takes, which the scheduler goes by."""
+        sampled = self.sample.X.nbytes + 3 * self.sample.keys.nbytes
+        return self.sums.products.nbytes + self.sums.by_class.nbytes + sampled
 
 
 def learn(
@@ -184,7 +198,9 @@ def learn(
     ``first`` is its place among the rows that count.
     """
     learner = common.learner.copy()
-    if before is not None:
+    if before is None:
+        learner.sums = Sums.empty(len(learner.landmarks.rows), learner.n_classes)
+    else:
         learner.sums, learner.sample = before.sums.unpacked(), replace(before.sample)
     with naming(number, first, None), single_blas_thread():
         for rows, labels, weights in _counting(common, X, y, sample_weight):
@@ -223,13 +239,7 @@ def _counting(
 
 def merge_learned(one: Learned, other: Learned) -> Learned:
     """Add what was learned from chunks behind."""
-    sums = replace(
-        one.sums,
-        products=one.sums.products.copy(),
-        by_class=one.sums.by_class.copy(),
-        weight=one.sums.weight.copy(),
-        rows=one.sums.rows.copy(),
-    )
+    sums = deepcopy(one.sums)
     sums.merge(other.sums)
     sample = replace(one.sample)
     sample.merge(other.sample)

@@ -60,12 +60,17 @@ class Sums:
 
         It is what a sum takes on its way between machines; :meth:`merge` adds such sums, too.
         """
-        return replace(self, products=dtrttp(self.products, uplo="L")[0])
+        return self._with(dtrttp(self.products, uplo="L")[0])
 
     def unpacked(self) -> Self:
         """Return what :meth:`packed` was made from."""
         products = dtpttr(self.by_class.shape[1], self.products, uplo="L")[0]
-        return replace(self, products=products)
+        return self._with(products)
+
+    def _with(self, products: NDArray) -> Self:
+        """Return these sums with other products; nothing that is added to them changes others."""
+        apart = {name: getattr(self, name).copy() for name in ("by_class", "weight", "rows")}
+        return replace(self, products=products, **apart)
 
     def merge(self, other: "Sums") -> None:
         """Add the sums over other rows."""
