@@ -140,7 +140,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also
@@ -252,7 +252,18 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             )
 
     def check_rows(self, X: ArrayLike) -> NDArray:
-        """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
+        """Return rows as `model_` takes them: checked, and in its precision.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; with ``kernel="precomputed"``, their kernel with the training samples.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            A copy only where the precision differs.
+        """
         check_is_fitted(self)
         space = self.model_.space
         if isinstance(space, PrecomputedSpace) and np.shape(X)[1:] != (space.n_features,):

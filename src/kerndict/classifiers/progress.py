@@ -71,6 +71,7 @@ class CallbackSupport:
         Returns
         -------
         self : object
+            The estimator itself.
         """
         from sklearn.callback import CallbackSupportMixin
 

@@ -42,7 +42,7 @@ class CollaborativeRule(Rule):
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         B = np.hstack(list(correlations))
-        return settle_scores(self._scores(B, self._energies(B, energies)))
+        return self.settle(self._scores(B, self._energies(B, energies)))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,); see :func:`p_values`."""
@@ -52,11 +52,14 @@ class CollaborativeRule(Rule):
 
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
         energies = self._energies(B, energies)
-        scores = settle_scores(self._scores(B, energies))
+        scores = self.settle(self._scores(B, energies))
         X = B @ self.inverse
         left = np.maximum(class_parts(X, B, self.grams, energies)[0], 0)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
+
+    def rounding(self, largest: NDArray) -> NDArray:
+        return logarithmic_rounding(largest)
 
     def _energies(self, B: NDArray, energies: NDArray | None) -> NDArray:
         """Return k(y, y), or in its place the energy of y in the span of all atoms."""
@@ -88,8 +91,6 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     return (1 + len(held_out) - milder) / (1 + len(held_out))
 
 
-def settle_scores(scores: NDArray) -> NDArray:
-    """Raise scores within rounding of the row's largest to it; scores are logarithms."""
-    largest = scores.max(axis=1, keepdims=True)
-    rounding = np.sqrt(np.finfo(scores.dtype).eps) * (1 + np.abs(largest))
-    return np.where(scores >= largest - rounding, largest, scores)
+def logarithmic_rounding(largest: NDArray) -> NDArray:
+    """Return by how much scores differ through rounding at most; they are logarithms."""
+    return np.sqrt(np.finfo(largest.dtype).eps) * (1 + np.abs(largest))

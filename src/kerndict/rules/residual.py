@@ -36,7 +36,7 @@ class ResidualRule(Rule):
     sparsity: NDArray
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
-        return settle_ties(self.explained(correlations))
+        return self.settle(self.explained(correlations))
 
     def explained(self, correlations: Iterable[NDArray]) -> NDArray:
         """Return what each class explains of each signal, ``k(y,y)`` minus (21), as rows."""
@@ -51,7 +51,10 @@ class ResidualRule(Rule):
         def codes(c: int, rows: NDArray) -> NDArray:
             return dense_codes(B[rows, places[c]], self.grams[c], int(self.sparsity[c])).T
 
-        return Parts(settle_ties(explained), residuals(explained, energies), codes)
+        return Parts(self.settle(explained), residuals(explained, energies), codes)
+
+    def rounding(self, largest: NDArray) -> NDArray:
+        return rounding(largest.dtype) * largest
 
     def work_bytes(self) -> int:
         """Return the memory that a pursuit takes, whatever the number of rows."""
@@ -66,13 +69,3 @@ def residuals(explained: NDArray, energies: NDArray) -> NDArray:
     rest = energies[:, None] - explained
     rest[rest < rounding(rest.dtype) * energies[:, None]] = 0
     return rest
-
-
-def settle_ties(explained: NDArray) -> NDArray:
-    """Raise energies within rounding of the row's largest to it.
-
-    The first class then wins a tie, whichever way the last bits fell.
-    """
-    largest = explained.max(axis=1, keepdims=True)
-    close = explained >= largest * (1 - rounding(explained.dtype))
-    return np.where(close, largest, explained)
