@@ -56,7 +56,7 @@ def cluster(n_workers):
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit=0,
         silence_logs="ERROR",
     )

@@ -88,7 +88,7 @@ def dask_client():
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
             silence_logs="ERROR",
         ) as cluster,
