@@ -263,6 +263,33 @@ def reduction():
             process.wait()
 
 
+def graph(n_chunks, n_threads):
+    """Make the tasks of one pass over so many chunks, and do not run them."""
+    import pickle
+
+    from kerndict.dask import lanes
+    from kerndict.dask.chunks import aligned
+    from kerndict.dask.passes import merge_learned
+
+    class Threads:
+        def nthreads(self):
+            return dict.fromkeys(map(str, range(n_threads)), 1)
+
+    lanes._computed = lambda client, value, known_bytes: value
+    before, given = peak("self"), collections(n_chunks * CHUNK)
+    begin = time.process_time()
+    chunks = aligned(*given)
+    found = lanes.add_up(Threads(), chunks, "sum", sums_of, merge_learned, None, chunks.first)
+    seconds = time.process_time() - begin
+    return {
+        "chunks": n_chunks,
+        "threads": n_threads,
+        "seconds": seconds,
+        "driver_more": peak("self") - before,
+        "sent_to_scheduler": len(pickle.dumps(dict(found.dask))),
+    }
+
+
 def sum_of_the_first_products():
     parts = [np.random.default_rng(k).standard_normal(1000) for k in range(MANY_WORKERS)]
     return np.sum(parts, axis=0)
@@ -306,14 +333,15 @@ def others(only):
         yield "peer", str(PEER_ROWS), "2"
     if "reduction" in only:
         yield ("reduction",)
+        yield "graph", "10000", "800"
 
 
 def run(kind, *numbers):
     if kind in ("scheduler", "workers"):
         asyncio.run(serve(kind, *numbers))
         return
-    found = {"scaling": scaling, "peer": peer, "reduction": reduction}[kind](*map(int, numbers))
-    print(json.dumps(found))
+    kinds = {"scaling": scaling, "peer": peer, "reduction": reduction, "graph": graph}
+    print(json.dumps(kinds[kind](*map(int, numbers))))
 
 
 def main():
