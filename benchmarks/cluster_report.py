@@ -11,7 +11,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "cluster.json"
 PAGE = ROOT / "docs" / "cluster.md"
 START, END = "<!-- measured: start -->", "<!-- measured: end -->"
 #: Of the arithmetic: rows, workers and their threads; features; rows of a chunk; bytes per second
-#: that a worker reads and sends; what a thread costs for an hour; seconds of the scheduler per task.
+#: that a worker reads and sends; what an hour of a thread costs; seconds of the scheduler per task.
 ROWS, WORKERS, THREADS, FEATURES, CHUNK = 10**9, 100, 8, 20, 100_000
 SPEED, PRICE, PER_TASK = 1e9, 0.05, 1e-3
 

@@ -203,17 +203,22 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         True
         """
         self.check_parameters()
-        rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(target)
-        for name in ("learner_", "batch_classes_", "model_"):
-            self.__dict__.pop(name, None)
-        given = self._batch(rows, target, classes, None)
-        if indices is not None:
-            given = given._replace(indices=np.asarray(indices)[given.indices])
-        count = landmark_count(n_samples, rows.shape[1])
-        with single_blas_thread():
-            self.learner_ = self._new_learner(given, count)
-        self.batch_classes_ = given.classes
+        before = self.__dict__.copy()
+        try:
+            rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
+            check_classification_targets(target)
+            for name in ("learner_", "batch_classes_", "model_"):
+                self.__dict__.pop(name, None)
+            given = self._batch(rows, target, classes, None)
+            if indices is not None:
+                given = given._replace(indices=np.asarray(indices)[given.indices])
+            with single_blas_thread():
+                learner = self._new_learner(given, landmark_count(n_samples, rows.shape[1]))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.learner_, self.batch_classes_ = learner, given.classes
         return self
 
     def finish(self) -> Self:
