@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from kerndict import landmarks
 from kerndict._validation import check_choice, check_degree, check_real
@@ -250,29 +249,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 f"n_landmarks={self.n_landmarks!r} needs the samples, which kernel='precomputed' "
                 "does not give: use n_landmarks='all', or another kernel."
             )
-
-    def check_rows(self, X: ArrayLike) -> NDArray:
-        """Return rows as `model_` takes them: checked, and in its precision.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples; with ``kernel="precomputed"``, their kernel with the training samples.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-            A copy only where the precision differs.
-        """
-        check_is_fitted(self)
-        space = self.model_.space
-        if isinstance(space, PrecomputedSpace) and np.shape(X)[1:] != (space.n_features,):
-            raise ValueError(
-                f"kernel='precomputed' needs the kernel of the samples with all "
-                f"{space.n_features} training samples, got X of shape {np.shape(X)}: give "
-                "K(X, X_train)."
-            )
-        return super().check_rows(X)
 
     def _training(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState

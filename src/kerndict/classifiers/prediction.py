@@ -52,6 +52,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             A copy only where the precision differs.
         """
         check_is_fitted(self)
+        self.model_.space.check_shape(np.shape(X))
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)
         return rows

@@ -35,6 +35,9 @@ class Space(ABC):
         """Whether the space can tell k(y, y) of new rows."""
         return True
 
+    def check_shape(self, shape: tuple[int, ...]) -> None:  # noqa: B027
+        """Raise a ValueError where rows of this shape are something else than the space takes."""
+
     @abstractmethod
     def check(self, X: NDArray) -> None:
         """Raise a ValueError where numbers in the rows are too large to be multiplied."""
