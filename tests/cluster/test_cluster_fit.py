@@ -86,6 +86,11 @@ def test_rows_that_are_centred_by_all_rows_are_learned(dask_client):
     same(model(DaskKernelDictionaryClassifier).fit(wide, dy).to_local(), model(KERNEL).fit(X, y))
 
 
+def test_one_chunk_is_enough(dask_client):
+    found, expected = both(KERNEL, arrays((2400,)))
+    same(found.to_local(), expected)
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0, 1: 0.5}])
 def test_weights_are_those_of_all_rows(class_weight, dask_client):
     weights = np.linspace(0, 3, len(X)).round(1)

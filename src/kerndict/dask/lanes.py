@@ -11,7 +11,6 @@ sum before it is; of one that is there already, it or the sum is moved, whicheve
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import zip_longest
 from typing import Any
 from uuid import uuid4
 
@@ -71,45 +70,66 @@ def add_up(
     token = uuid4().hex
     common = f"kerndict-{name}-{token}"
     needed = {**chunks.shared, common: DataNode(common, shared)}
-    graph: dict[Hashable, Any] = {}
+    beginning: dict[Hashable, GraphNode] = {}
+    rest: dict[Hashable, GraphNode] = {}
     sums: list[Hashable] = []
-    heads: dict[Hashable, str] = {}
-    for lane, worker in zip_longest(lanes, threads[: len(lanes)]):
-        before: Hashable | None = None
-        for number in lane:
-            key = f"kerndict-{name}-chunk-{number}-{token}"
-            sum_before = None if before is None else TaskRef(before)
-            parts = [TaskRef(part) for part in chunks.keys[number]]
-            task: GraphNode = Task(
-                key, step, sum_before, TaskRef(common), number, first[number], *parts
-            )
-            own = chunks.own[number]
-            graph[key] = GraphNode.fuse(*own, task, key=key) if own else task
-            if before is None and worker is not None:
-                heads[key] = worker
-            before = key
-        sums.append(before)
+    for lane in lanes:
+        tasks = _lane(chunks, lane, f"kerndict-{name}-chunk-{{}}-{token}", step, common, first)
+        head, *others = tasks
+        beginning[head.key] = head
+        rest.update({task.key: task for task in others})
+        sums.append(tasks[-1].key)
+    total = _add_pairs(sums, f"kerndict-{name}-merge-{{}}-{{}}-{token}", merge, rest)
+    where: dict[str, Any] = {}
+    if threads:
+        workers = dict(zip(beginning, threads, strict=False))
+        where = {"workers": workers.get, "allow_other_workers": True}
+    layers = {"needed": MaterializedLayer(needed), "beginning": MaterializedLayer(beginning, where)}
+    if rest:
+        layers["rest"] = MaterializedLayer(rest)
+    above = list(layers)
+    graph = HighLevelGraph(layers, {key: set(above[:k]) for k, key in enumerate(above)})
+    return _computed(client, Delayed(total, graph, layer=above[-1]), sizeof(shared))
+
+
+def _lane(
+    chunks: Chunks,
+    lane: range,
+    name: str,
+    step: Callable[..., Any],
+    common: Hashable,
+    first: Sequence[int],
+) -> list[GraphNode]:
+    """Return the steps of a lane, each of them with the tasks that only its chunk needs."""
+    tasks: list[GraphNode] = []
+    for number in lane:
+        key = name.format(number)
+        before = TaskRef(tasks[-1].key) if tasks else None
+        parts = [TaskRef(part) for part in chunks.keys[number]]
+        task = Task(key, step, before, TaskRef(common), number, first[number], *parts)
+        own = chunks.own[number]
+        tasks.append(GraphNode.fuse(*own, task, key=key) if own else task)
+    return tasks
+
+
+def _add_pairs(
+    sums: list[Hashable],
+    name: str,
+    merge: Callable[[Any, Any], Any],
+    tasks: dict[Hashable, GraphNode],
+) -> Hashable:
+    """Add the tasks that add sums in pairs, and pairs in pairs; return the key of the total."""
     level = 0
     while len(sums) > 1:
         level += 1
-        pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
-        sums = []
+        pairs, sums = [sums[k : k + 2] for k in range(0, len(sums), 2)], []
         for number, pair in enumerate(pairs):
-            key = f"kerndict-{name}-merge-{level}-{number}-{token}"
+            key = pair[0]
             if len(pair) == 2:
-                graph[key] = Task(key, merge, TaskRef(pair[0]), TaskRef(pair[1]))
-            sums.append(key if len(pair) == 2 else pair[0])
-    where = {"workers": heads.get, "allow_other_workers": True}
-    layers = {
-        "needed": MaterializedLayer(needed),
-        "heads": MaterializedLayer({key: graph.pop(key) for key in heads}, where),
-        sums[0]: MaterializedLayer(graph),
-    }
-    if not graph:  # a single chunk
-        layers[sums[0]] = layers.pop("heads")
-    above = list(layers)
-    layered = HighLevelGraph(layers, {key: set(above[:k]) for k, key in enumerate(above)})
-    return _computed(client, Delayed(sums[0], layered), sizeof(shared))
+                key = name.format(level, number)
+                tasks[key] = Task(key, merge, TaskRef(pair[0]), TaskRef(pair[1]))
+            sums.append(key)
+    return sums[0]
 
 
 def _computed(client: Client, value: Delayed, known_bytes: int) -> Any:
