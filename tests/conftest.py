@@ -74,7 +74,7 @@ def flowers(tmp_path_factory):
     options = ["--label", "species", *SMALL]
     assert call("train", paths.train, *options, "--out", paths.model) == 0
     residual = ["--decision", "residual", "--n-nonzero-coefs", "2", "--linear"]
-    options = [*options[:6], *residual]
+    options = [*options[:8], *residual]
     assert call("train", paths.train, *options, "--out", paths.residual) == 0
     return paths
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from kerndict._chunks import map_chunks
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
 from kerndict.learning import Dictionaries
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
+from kerndict.rules.collaborative import largest_loss
 from kerndict.rules.residual import residuals
 from kerndict.spaces import Space
 
@@ -128,6 +130,17 @@ class Model:
 
         return np.concatenate(self._map(part, len(X), n_jobs))
 
+    def sets(self, X: NDArray, alpha: float, n_jobs: int | None = None) -> NDArray:
+        """Return which classes belong to the set of each row; see `predict_set`."""
+        rule = self.rule
+        assert not isinstance(rule, ResidualRule)
+        if rule.losses is None:
+            raise AttributeError(
+                "this model comes from a file that does not keep the log-losses of training "
+                "samples held out, which sets are made by: fit it again."
+            )
+        return -log_softmax(self.scores(X, n_jobs), axis=1) <= largest_loss(rule.losses, alpha)
+
     def residuals(
         self, X: NDArray, energies: NDArray | None = None, n_jobs: int | None = None
     ) -> NDArray:
@@ -203,6 +216,20 @@ class Model:
 
         Products round otherwise in every shape.  Where the best classes are so close that this
         could tell, the row is scored alone: so its label is the same in every batch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        scores : ndarray of shape (n_samples, n_classes)
+            Theirs, which are changed in place.
+        energies : ndarray of shape (n_samples,), optional
+            Values k(y, y), where the space does not tell them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            The same array.
         """
         for t in np.flatnonzero(self.rule.doubtful(scores)):
             theirs = None if energies is None else energies[t : t + 1]

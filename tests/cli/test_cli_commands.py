@@ -42,7 +42,7 @@ def test_the_trained_model_is_that_of_the_library(flowers, model):
 
 def test_train_says_what_it_did(flowers, tmp_path, capsys):
     out = tmp_path / "model"
-    options = ["--no-normalize", "--linear", "--n-atoms", "5", "--n-iter", "0"]
+    options = ["--raw", "--linear", "--n-atoms", "5", "--n-iter", "0"]
     assert call("train", flowers.train, "--label", "-1", "--out", out, *options) == 0
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert lines["data"] == "75 rows of 4 features in 3 classes of 25 rows"
@@ -236,7 +236,8 @@ def test_inspect_shows_the_summary(flowers, capsys):
     assert content["labels"] == ["setosa", "versicolor", "virginica"]
     assert content["feature_names"] == FEATURES
     assert content["steps"] == [
-        {"name": type(step).__name__, "parameters": step.get_params()} for _, step in loaded.steps
+        {"name": type(step).__name__, "within": None, "parameters": step.get_params()}
+        for _, step in loaded.steps
     ]
     assert content["versions"]["kerndict"] == kerndict.__version__
     assert content["file_bytes"] == flowers.model.stat().st_size
@@ -263,7 +264,7 @@ def test_inspect_shows_all_steps(tmp_path, capsys):
 
 
 def test_search_prints_a_table_and_keeps_the_best(flowers, tmp_path, capsys):
-    arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL[2:]]
+    arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL[4:]]
     assert call("train", flowers.train, *arguments, "--grid", "n-atoms=1,8,auto") == 0
     output, progress = capsys.readouterr()
     lines = progress.splitlines()
@@ -273,7 +274,9 @@ def test_search_prints_a_table_and_keeps_the_best(flowers, tmp_path, capsys):
         "[3/3] n_atoms=auto",
     ]
     assert "left" in lines[0]
-    table = [line.split() for line in output.splitlines()[2:5]]
+    lines = output.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("search:")) + 2
+    table = [line.split() for line in lines[begin : begin + 3]]
     (chosen,) = (row[1] for row in table if row[0] == "*")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     losses = {}
@@ -295,7 +298,7 @@ def test_the_search_of_its_own_leaves_alone_what_is_given(flowers, tmp_path, cap
     assert call("train", flowers.train, *arguments) == 0
     output, progress = capsys.readouterr()
     assert len(progress.splitlines()) == 3
-    assert "n_atoms" not in output
+    assert "n_atoms" not in output.split("search:")[1]
     assert kerndict.load(tmp_path / "m")[-1].n_atoms == 8
 
 
@@ -311,10 +314,16 @@ def test_columns_that_are_no_features_are_dropped(tmp_path, capsys):
     rows = [[str(i), *row] for i, row in enumerate(ROWS)]
     data = write(tmp_path / "d.csv", rows, ["", *FEATURES, "species"])
     arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL]
-    assert call("train", data, *arguments) == 1
+    assert call("train", data, *arguments[:4], "--raw") == 1
     assert "column 0 has no name: name it, or --drop 0" in capsys.readouterr().err
-    assert call("train", data, *arguments, "--drop", "0") == 0
+    assert call("train", data, *arguments) == 0
+    assert "column 0                                 without a name  left out" in (
+        capsys.readouterr().out
+    )
     assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == FEATURES
+    assert call("train", data, *arguments, "--drop", "0,sepal_length") == 0
+    assert "without a name" not in capsys.readouterr().out
+    assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == FEATURES[1:]
 
 
 def test_a_model_without_names_goes_by_order(flowers, tmp_path, model, capsys):

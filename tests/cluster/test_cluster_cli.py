@@ -74,7 +74,7 @@ def test_what_is_wrong_is_told(folder, address, path, tmp_path, capsys):
 
     code, words = train(folder / "part-0.parquet")
     assert code == 2
-    assert "--scheduler needs a folder of parquet files" in words
+    assert "--scheduler needs one folder of parquet files" in words
     code, words = train(folder, "--search")
     assert code == 2
     assert "leave out --scheduler" in words

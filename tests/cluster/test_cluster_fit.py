@@ -1,5 +1,6 @@
 """The classifiers on a cluster of processes, against those of the same rows in one process."""
 
+import inspect
 import pickle
 
 import dask.array as da
@@ -42,6 +43,16 @@ def same(found, expected, new=NEW, tolerance=1e-8):
     np.testing.assert_array_equal(found.fit_indices_, expected.fit_indices_)
     np.testing.assert_array_equal(found.classes_, expected.classes_)
     np.testing.assert_array_equal(found.model_.class_sizes, expected.model_.class_sizes)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_parameters_are_those_without_dask(kind):
+    expected = kind().get_params()
+    assert ON_CLUSTER[kind]().get_params() == expected | {"client": None}
+    assert list(inspect.signature(ON_CLUSTER[kind]).parameters) == [
+        *inspect.signature(kind).parameters,
+        "client",
+    ]
 
 
 def arrays(size=(900, 1, 0, 299, 1000, 200), labels=y):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -97,22 +98,20 @@ def _check(model: Any, first: Any, number: int) -> None:
         )
 
 
-def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and (a is b or bool(np.all(a == b)))
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two parameters, or two kernels with all that belongs to them, are the same."""
+    if one is other or type(one) is not type(other):
+        return one is other
+    if is_dataclass(one):
+        return all(_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else bool(one == other)
 
 
 def _same_landmarks(one: Any, other: Any) -> bool:
     ours, theirs = one.landmarks, other.landmarks
-    shifts = ours.kernel.shift, theirs.kernel.shift
-    settings = [
-        (each.kernel.name, each.kernel.sigma, each.kernel.degree, each.kernel.coef0)
-        for each in (ours, theirs)
-    ]
     return (
         one.seed == other.seed
-        and settings[0] == settings[1]
-        and (shifts[0] is None) == (shifts[1] is None)
-        and (shifts[0] is None or np.array_equal(*shifts))
         and ours.rows.dtype == theirs.rows.dtype
         and np.array_equal(ours.rows, theirs.rows)
+        and _same(ours.kernel, theirs.kernel)
     )

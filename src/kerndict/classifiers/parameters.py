@@ -31,6 +31,8 @@ class CommonParameters(Protocol):
     ridge: float | str
     n_landmarks: int | str | None
     class_weight: dict | str | None
+    within_class_whitening: float | None
+    square_root: bool | None
 
 
 def check_common(given: CommonParameters) -> None:
@@ -55,6 +57,12 @@ def check_common(given: CommonParameters) -> None:
         raise ValueError(
             f"n_landmarks={given.n_landmarks!r} is not known: use 'all', a whole number >= 2 or "
             "None."
+        )
+    if given.within_class_whitening is not None:
+        check_real("within_class_whitening", given.within_class_whitening, 0)
+    if given.square_root not in (None, True, False):
+        raise ValueError(
+            f"square_root={given.square_root!r} is not known: use True, False or None."
         )
     weight = given.class_weight
     if not (weight is None or isinstance(weight, dict) or weight == "balanced"):

@@ -5,7 +5,7 @@ see the folders by the same names.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Normalizer, normalize
 
 from kerndict._files import written_whole
 from kerndict._threads import single_blas_thread
+from kerndict._words import span
 from kerndict.cli.common import UsageError
 from kerndict.cli.parameters import Classifier
-from kerndict.cli.scoring import Scorer, named_columns
-from kerndict.tables import open_table
+from kerndict.cli.scoring import Scorer, distinct_names
+from kerndict.tables import Batch, open_table
 from kerndict.tables.columns import ColumnTable, find
 
 
@@ -48,11 +50,14 @@ def _connected(address: str) -> Iterator[Any]:
         yield client
 
 
-def _files(folder: str) -> list[Path]:
+def _files(options: argparse.Namespace) -> list[Path]:
     """Return the parquet files in a folder, in the order of their names."""
-    if not Path(folder).is_dir():
-        raise UsageError(f"--scheduler needs a folder of parquet files, {folder} is none.")
-    found = sorted(Path(folder).glob("*.parquet"))
+    folder = Path(options.data[0])
+    if len(options.data) > 1 or not folder.is_dir():
+        raise UsageError(
+            f"--scheduler needs one folder of parquet files, {' '.join(options.data)} is none."
+        )
+    found = sorted(folder.glob("*.parquet"))
     if not found:
         raise ValueError(f"{folder} holds no file *.parquet.")
     return [path.resolve() for path in found]
@@ -71,8 +76,6 @@ def read_part(
     whole : whether labels are whole numbers
     scaled : whether rows are scaled to unit length
     """
-    from sklearn.preprocessing import normalize
-
     with open_table(str(path)) as table:
         features, _, batches = table.training_rows(label, drop)
         if features != names:
@@ -88,84 +91,122 @@ def read_part(
 
 
 def train(
-    options: argparse.Namespace, model: Classifier | Pipeline
-) -> tuple[Classifier | Pipeline, list[str], NDArray]:
-    """Fit a model to a folder; return it with its feature names and the sizes of its classes."""
-    if options.search or options.grid:
-        raise UsageError("--search and --grid need all rows in one place: leave out --scheduler.")
-    if options.label is None:
-        raise UsageError("--label is needed: the column of labels, by name or index.")
-    paths = _files(options.data)
+    options: argparse.Namespace, classifier: Classifier
+) -> tuple[Classifier | Pipeline, list[str], str]:
+    """Fit a classifier to a folder; return it with the names of features and label."""
+    _check(options)
+    paths = _files(options)
     with _connected(options.scheduler) as client:
         import dask
         import dask.array as da
 
         from kerndict.dask import DaskDictionaryClassifier, DaskKernelDictionaryClassifier
 
-        with open_table(str(paths[0])) as table:
-            names = table.training_rows(options.label, options.drop).features or []
-            assert isinstance(table, ColumnTable)
-            target = table.columns[find(table, options.label)]
-        whole = _is_whole(paths[0], target)
-        scaled = not options.no_normalize
-        read = dask.delayed(read_part, nout=2)
+        names, label, whole = _columns(paths[0], options)
+        read, scaled = dask.delayed(read_part, nout=2), not options.raw
         X, y = [], []
         for path in paths:
             rows, labels = read(path, options.label, options.drop, names, whole, scaled)
             X.append(da.from_delayed(rows, (np.nan, len(names)), float))
             y.append(da.from_delayed(labels, (np.nan,), int if whole else str))
-        classifier = model[-1] if isinstance(model, Pipeline) else model
         kind = DaskDictionaryClassifier if options.linear else DaskKernelDictionaryClassifier
-        parameters = classifier.get_params(deep=False)
-        there = kind(client=client, **parameters).fit(da.concatenate(X), da.concatenate(y))
-    local = there.to_local()
-    if isinstance(model, Pipeline):  # the scaler has nothing to learn but the number of features
-        local = make_pipeline(model[0].fit(np.zeros((1, len(names)))), local)
-    return local, names, there.model_.class_sizes
+        there = kind(client=client, **classifier.get_params(deep=False))
+        there.fit(da.concatenate(X), da.concatenate(y))
+    local, sizes = there.to_local(), there.model_.class_sizes
+    print(
+        f"data     {sizes.sum()} rows of {len(names)} features in {len(sizes)} classes of "
+        f"{span(sizes.min(), sizes.max())} rows, in {len(paths)} files"
+    )
+    if scaled:  # the scaler has nothing to learn but the number of features
+        local = make_pipeline(Normalizer().fit(np.zeros((1, len(names)))), local)
+    return local, names, label
 
 
-def _is_whole(path: Path, column: str) -> bool:
+def _check(options: argparse.Namespace) -> None:
+    """Check that nothing is asked for that needs all rows in one place."""
+    if options.search or options.grid:
+        raise UsageError("--search and --grid need all rows in one place: leave out --scheduler.")
+    for option in ("number", "category", "text"):
+        if getattr(options, option):
+            raise UsageError(
+                f"--{option} does not go with --scheduler, where all columns are numbers without "
+                "gaps: prepare the files, or --drop the column."
+            )
+    if options.scale == "columns":
+        raise UsageError("--scale columns does not go with --scheduler: scale rows, or give --raw.")
+    if options.label is None:
+        raise UsageError("--label is needed: the column of labels, by name or index.")
+
+
+def _columns(path: Path, options: argparse.Namespace) -> tuple[list[str], str, bool]:
+    """Return the features and the label of a file, and whether labels are whole numbers."""
     from pyarrow import parquet, types
 
-    return bool(types.is_integer(parquet.read_schema(path).field(column).type))
+    with open_table(str(path)) as table:
+        assert isinstance(table, ColumnTable)
+        names = table.training_rows(options.label, options.drop).features or []
+        label = table.columns[find(table, options.label)]
+    return names, label, bool(types.is_integer(parquet.read_schema(path).field(label).type))
 
 
 def predict_part(
-    scorer: Scorer, path: Path, out: Path, drop: list[str], copied: list[str], word: str
+    scorer: Scorer,
+    path: Path,
+    out: Path,
+    header: list[str],
+    cells: Callable[[Scorer, Batch], Iterator[tuple[str, ...]]],
+    drop: list[str],
+    copied: list[str],
 ) -> int:
     """Write what a model says of the rows of one file; return how many there are."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    parts, header = [], []
-    with scorer.read(str(path), drop=drop, copied=copied) as (names, batches):
-        header = scorer.header(names)
-        for batch in batches:
-            with single_blas_thread():
-                columns = [*batch.copied, *named_columns(scorer, batch, word)]
-            parts.append(pa.table([pa.array(column) for column in columns], names=header))
-    if not parts:
+    with (
+        scorer.read([str(path)], drop=drop, copied=copied) as (names, batches),
+        single_blas_thread(),
+    ):
+        rows = [row for batch in batches for row in cells(scorer, batch)]
+    if not rows:
         return 0
-    found = pa.concat_tables(parts)
+    every = [*distinct_names(names, header), *header]
+    columns = [pa.array(column) for column in zip(*rows, strict=True)]
+    for place in range(len(names), len(every)):
+        if not _is_text(every[place]):
+            column = [float(cell) if cell else None for cell in columns[place].to_pylist()]
+            columns[place] = pa.array(column, pa.float64())
     with written_whole(out / path.name) as file:
-        parquet.write_table(found, file)
-    return found.num_rows
+        parquet.write_table(pa.table(columns, names=every), file)
+    return len(rows)
 
 
-def predict(options: argparse.Namespace, scorer: Scorer, word: str) -> int:
+def _is_text(name: str) -> bool:
+    """Tell whether a column that is written holds classes, and no numbers."""
+    return name in ("label", "runner_up", "set") or name.startswith("label_")
+
+
+def predict(
+    options: argparse.Namespace,
+    scorer: Scorer,
+    header: list[str],
+    cells: Callable[[Scorer, Batch], Iterator[tuple[str, ...]]],
+) -> int:
     """Label a folder of parquet files into another; return the number of rows."""
     if options.out is None:
         raise UsageError("--scheduler needs --out FOLDER: each file gets one of its name there.")
     if options.safe_csv:
         raise UsageError("--safe-csv is about csv: leave it out with --scheduler.")
-    paths = _files(options.data)
+    paths = _files(options)
     out: Path = options.out.resolve()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise OSError(f"--out {options.out} is there already: give a folder that is new or empty.")
-    out.mkdir(parents=True, exist_ok=True)
     with _connected(options.scheduler) as client:
         import dask
 
-        each, model = dask.delayed(predict_part), dask.delayed(scorer, traverse=False)
-        parts = [each(model, path, out, options.drop, options.id, word) for path in paths]
+        out.mkdir(parents=True, exist_ok=True)
+        each = dask.delayed(predict_part)
+        model, written = (dask.delayed(value, traverse=False) for value in (scorer, cells))
+        parts = [
+            each(model, path, out, header, written, options.drop, options.id) for path in paths
+        ]
         return int(sum(client.gather(client.compute(parts))))

@@ -23,7 +23,7 @@ class OnCluster(_Base):
     local_class: ClassVar[Any]
     client: Client | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from a Dask collection, in two passes over its chunks on the cluster.
 
         Parameters
@@ -35,6 +35,8 @@ class OnCluster(_Base):
             Class labels, in the same chunks.
         sample_weight : dask array or series of shape (n_samples,), optional
             How much each sample counts; those that count nothing are left out.
+        groups : None
+            Not there on a cluster.
 
         Returns
         -------
@@ -42,6 +44,8 @@ class OnCluster(_Base):
             Fitted.  If `fit` ends in an error or by Ctrl-C, the estimator is as it was before.
         """
         self.check_parameters()
+        if groups is not None:
+            raise ValueError("groups are not supported on a cluster: leave them out.")
         plain = self.local_class(**self._local_parameters())
         try:
             plain.settle  # noqa: B018  # which says why where it is not there

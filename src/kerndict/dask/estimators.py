@@ -69,6 +69,8 @@ class DaskDictionaryClassifier(OnCluster, DictionaryClassifier):
         ridge: float | str = "auto",
         n_landmarks: int | str | None = None,
         class_weight: dict | str | None = None,
+        within_class_whitening: float | None = None,
+        square_root: bool | None = None,
         client: Client | None = None,
     ) -> None:
         super().__init__(
@@ -87,6 +89,8 @@ class DaskDictionaryClassifier(OnCluster, DictionaryClassifier):
             ridge=ridge,
             n_landmarks=n_landmarks,
             class_weight=class_weight,
+            within_class_whitening=within_class_whitening,
+            square_root=square_root,
         )
         self.client = client
 
@@ -149,6 +153,8 @@ class DaskKernelDictionaryClassifier(OnCluster, KernelDictionaryClassifier):
         ridge: float | str = "auto",
         n_landmarks: int | str | None = None,
         class_weight: dict | str | None = None,
+        within_class_whitening: float | None = None,
+        square_root: bool | None = None,
         kernel: str | Callable[[NDArray, NDArray], ArrayLike] = "rbf",
         sigma: float | None = None,
         degree: int = 2,
@@ -171,6 +177,8 @@ class DaskKernelDictionaryClassifier(OnCluster, KernelDictionaryClassifier):
             ridge=ridge,
             n_landmarks=n_landmarks,
             class_weight=class_weight,
+            within_class_whitening=within_class_whitening,
+            square_root=square_root,
             kernel=kernel,
             sigma=sigma,
             degree=degree,

@@ -112,5 +112,6 @@ class Learner:
             settled.weight,
             settled.offsets,
             settled.held_out,
+            settled.losses,
         )
         return Learned(space, found, grams, rule)

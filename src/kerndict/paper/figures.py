@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from kerndict.display import CoherenceDisplay, ObjectiveDisplay, ResidualDisplay
-from kerndict.display.common import label_ticks
+from kerndict.display.common import label_ticks, shades
 from kerndict.paper.protocol import DATASETS, FIGURES, N_ATOMS, published_choice
 
 #: Numbers of the residual map and the discriminative map in the paper.
@@ -68,7 +68,7 @@ def _residuals(arrays: Arrays, axes: Axes) -> None:
 def _discrimination(arrays: Arrays, axes: Axes) -> None:
     """Draw class against class; the diagonal is left out, of the colour scale too."""
     coherence = arrays["discrimination"] / N_ATOMS**2
-    CoherenceDisplay(coherence=coherence, classes=_classes(arrays)).plot(axes, cmap="viridis")
+    CoherenceDisplay(coherence=coherence, classes=_classes(arrays)).plot(axes)
 
 
 def _objective(arrays: Arrays, gamma: float, axes: Axes) -> None:
@@ -85,7 +85,9 @@ def _confusion(arrays: Arrays, axes: Axes) -> None:
     counts = np.zeros((len(classes), len(classes)))
     np.add.at(counts, (arrays["labels"], arrays["predicted"]), 1)
     shares = 100 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    image = axes.imshow(shares, cmap="cividis", interpolation="nearest", vmin=0, vmax=100)
+    image = axes.imshow(
+        shares, cmap=shades(reverse=True), interpolation="nearest", vmin=0, vmax=100
+    )
     axes.figure.colorbar(image, ax=axes, label="% of the true class")
     for axis in (axes.xaxis, axes.yaxis):
         label_ticks(axis, classes, classes)
