@@ -210,14 +210,14 @@ class Both:
         return self.learner.predict_proba(self.features.transform(X))
 
 
-def sums_of(before, common, number, first, X, y):
+def sums_of(before, n_landmarks, number, first, X, y):
     """Return sums like those of a worker at the end of its lane."""
     from kerndict.dask.passes import Learned
     from kerndict.landmarks import Sample, Sums
 
     rng = np.random.default_rng(number)
-    products = rng.standard_normal(MANY_LANDMARKS * (MANY_LANDMARKS + 1) // 2)
-    by_class = rng.standard_normal((3, MANY_LANDMARKS))
+    products = rng.standard_normal(n_landmarks * (n_landmarks + 1) // 2)
+    by_class = rng.standard_normal((3, n_landmarks))
     sums = Sums(products, by_class, np.ones(3), np.ones(3, np.int64))
     return Learned(sums, Sample.empty(1, FEATURES, np.dtype(float)))
 
@@ -240,10 +240,11 @@ def reduction():
             client.wait_for_workers(MANY_WORKERS, timeout=300)
             ones = da.zeros((MANY_WORKERS, FEATURES), chunks=(1, FEATURES))
             chunks = aligned(ones, ones[:, 0])
+            places = list(range(MANY_WORKERS))
+            add_up(client, chunks, "small", sums_of, merge_learned, 10, places)  # imports
             idle = {"scheduler": peak(scheduler.pid), "driver": peak("self")}
             begin = time.perf_counter()
-            places = list(range(MANY_WORKERS))
-            found = add_up(client, chunks, "sum", sums_of, merge_learned, None, places)
+            found = add_up(client, chunks, "sum", sums_of, merge_learned, MANY_LANDMARKS, places)
             seconds = time.perf_counter() - begin
             expected = sum_of_the_first_products()
             np.testing.assert_allclose(found.sums.products[:1000], expected, atol=1e-12)
@@ -279,7 +280,7 @@ def graph(n_chunks, n_threads):
     before, given = peak("self"), collections(n_chunks * CHUNK)
     begin = time.process_time()
     chunks = aligned(*given)
-    found = lanes.add_up(Threads(), chunks, "sum", sums_of, merge_learned, None, chunks.first)
+    found = lanes.add_up(Threads(), chunks, "sum", sums_of, merge_learned, 10, chunks.first)
     seconds = time.process_time() - begin
     return {
         "chunks": n_chunks,
@@ -333,7 +334,7 @@ def others(only):
         yield "peer", str(PEER_ROWS), "2"
     if "reduction" in only:
         yield ("reduction",)
-        yield "graph", "10000", "800"
+        yield "graph", "2000", "800"
 
 
 def run(kind, *numbers):
