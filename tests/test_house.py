@@ -30,9 +30,9 @@ FLOORS = [
     {"core"},
     {"pursuit"},
     {"kernels"},
-    {"_chunks", "_jit", "_state"},
+    {"_chunks", "_jit", "_stack", "_state"},
     {"_jit_cache"},
-    {"_files", "_limits", "_threads", "_validation", "_warn", "_words"},
+    {"_arrays", "_files", "_limits", "_threads", "_validation", "_warn", "_words"},
     {"exceptions"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -251,7 +251,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 "does not give: use n_landmarks='all', or another kernel."
             )
 
-    def check_rows(self, X: ArrayLike) -> NDArray:
+    def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
         """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
         check_is_fitted(self)
         space = self.model_.space
@@ -261,7 +261,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 f"{space.n_features} training samples, got X of shape {np.shape(X)}: give "
                 "K(X, X_train)."
             )
-        return super().check_rows(X)
+        return super().check_rows(X, method)
 
     def _training(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState

@@ -6,13 +6,14 @@ signal says nothing.  The offsets are there because classes differ in how well t
 not theirs: one of many kinds of things leaves little of anything.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import beside, cast, eps, namespace, side_by_side
 from kerndict._state import stored
 from kerndict.rules.base import Parts, Rule, class_slices
 from kerndict.rules.features import class_parts, own_feature, rule_features, spanned_energy
@@ -41,12 +42,12 @@ class CollaborativeRule(Rule):
     span: NDArray | None = stored("precision", "n n", name="rule.span", optional=True)
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
-        B = np.hstack(list(correlations))
+        B = side_by_side(list(correlations))
         return settle_scores(self._scores(B, self._energies(B, energies)))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,); see :func:`p_values`."""
-        B = np.hstack(list(correlations))
+        B = side_by_side(list(correlations))
         energies = self._energies(B, energies)
         return p_values(strangeness(self._scores(B, energies), energies), self.held_out)
 
@@ -54,7 +55,7 @@ class CollaborativeRule(Rule):
         energies = self._energies(B, energies)
         scores = settle_scores(self._scores(B, energies))
         X = B @ self.inverse
-        left = np.maximum(class_parts(X, B, self.grams, energies)[0], 0)
+        left = namespace(B).maximum(class_parts(X, B, self.grams, energies)[0], 0)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
 
@@ -67,7 +68,7 @@ class CollaborativeRule(Rule):
         left, spent = rule_features(B @ self.inverse, B, self.grams, energies)
         features = left, spent, own_feature(B, self.own_inverses, energies)
         scores = weigh(features, self.weights, self.offsets)
-        return np.where(energies[:, None] > 0, scores, 0)
+        return namespace(B).where(energies[:, None] > 0, scores, 0)
 
 
 def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
@@ -75,7 +76,8 @@ def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
 
     Large for a signal of which even the winner leaves much for what it spends.
     """
-    return np.where(diagonal > 0, -scores.max(axis=1), np.inf)
+    xp = namespace(scores)
+    return xp.where(diagonal > 0, -xp.max(scores, axis=1), xp.inf)
 
 
 def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
@@ -84,12 +86,15 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     The signal itself counts as one of them, so that the share is a p-value; with no training
     sample to compare with it is 1.  ``held_out`` holds theirs, sorted.
     """
-    milder = np.searchsorted(held_out, strange)
-    return (1 + len(held_out) - milder) / (1 + len(held_out))
+    count = held_out.shape[0]
+    strange = beside(strange, held_out, held_out.dtype)
+    milder = cast(namespace(strange).searchsorted(held_out, strange), held_out.dtype)
+    return (1 + count - milder) / (1 + count)
 
 
 def settle_scores(scores: NDArray) -> NDArray:
     """Raise scores within rounding of the row's largest to it; scores are logarithms."""
-    largest = scores.max(axis=1, keepdims=True)
-    rounding = np.sqrt(np.finfo(scores.dtype).eps) * (1 + np.abs(largest))
-    return np.where(scores >= largest - rounding, largest, scores)
+    xp = namespace(scores)
+    largest = xp.max(scores, axis=1, keepdims=True)
+    rounding = (1 + xp.abs(largest)) * math.sqrt(eps(scores.dtype))
+    return xp.where(scores >= largest - rounding, largest, scores)

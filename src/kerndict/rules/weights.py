@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from kerndict._arrays import beside, namespace, on_host
+
 #: Quadratic priors, in units of one sample's log-loss.  That of the weights only matters where
 #: samples are told apart without an error, and the weights would grow without bound.
 WEIGHT_PRIOR = 0.01
@@ -100,6 +102,15 @@ def polish(
     return z[:count], z[count:]
 
 
+def log_shares(scores: NDArray) -> NDArray:
+    """Return the logarithm of the softmax of every row."""
+    if on_host(scores):
+        return log_softmax(scores, axis=1)
+    xp = namespace(scores)
+    shifted = scores - xp.max(scores, axis=1, keepdims=True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=1, keepdims=True))
+
+
 def losses(scores: NDArray, labels: NDArray) -> NDArray:
     """Return the log-loss of each row of arguments of a softmax."""
     return -log_softmax(scores, axis=1)[np.arange(len(labels)), labels]
@@ -107,8 +118,9 @@ def losses(scores: NDArray, labels: NDArray) -> NDArray:
 
 def weigh(features: Sequence[NDArray], weights: NDArray, offsets: NDArray) -> NDArray:
     """Return the argument of the softmax, (N, n_classes)."""
-    dtype = features[0].dtype
-    scores = np.tile(offsets.astype(dtype), (len(features[0]), 1))
-    for weight, feature in zip(weights.astype(dtype), features, strict=True):
-        scores += weight * feature
+    first = features[0]
+    weights, offsets = (beside(each, first, first.dtype) for each in (weights, offsets))
+    scores = namespace(first).tile(offsets, (first.shape[0], 1))
+    for k, feature in enumerate(features):
+        scores += weights[k] * feature
     return scores

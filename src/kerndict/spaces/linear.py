@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import namespace, on_host, side_by_side
 from kerndict._state import stored
 from kerndict.core.linear import LinearProblem
 from kerndict.kernels import Kernel
@@ -33,6 +34,8 @@ class LinearSpace(Space):
         return squared_norms(X)
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
+        if not on_host(X):
+            return iter([X @ side_by_side(atoms)])
         return (X @ D for D in atoms)
 
     def numbers_per_row(self) -> int:
@@ -135,9 +138,10 @@ def divide_codes(codes: Sequence[NDArray], roots: NDArray | None) -> list[NDArra
 
 def squared_norms(X: NDArray) -> NDArray:
     """Return the squared norm of every row, or say that it overflows."""
+    xp = namespace(X)
     with np.errstate(over="ignore"):
         squares = _LINEAR.diagonal(X)
-    if not np.isfinite(squares).all():
+    if not xp.all(xp.isfinite(squares)):
         raise ValueError(
             f"X holds values up to {_largest(X):.3g}, whose squares overflow {X.dtype}: "
             "scale the features down."
@@ -147,7 +151,10 @@ def squared_norms(X: NDArray) -> NDArray:
 
 def _largest(X: NDArray) -> float:
     """Return the largest magnitude, without a copy of X."""
-    return float(max(X.max(initial=0), -X.min(initial=0)))
+    if X.shape[0] == 0:
+        return 0.0
+    xp = namespace(X)
+    return float(max(xp.max(X), -xp.min(X)))
 
 
 def _norms(rows: NDArray) -> NDArray:
