@@ -26,16 +26,20 @@ __all__ = [
     "beside",
     "cast",
     "device",
+    "entries",
     "eps",
     "fill_diagonal",
     "host_dtype",
+    "inner",
     "is_array_api_obj",
     "is_real",
+    "less_entries",
     "memory_of_device",
     "moved",
     "namespace",
     "namespace_name",
     "on_host",
+    "one_hot",
     "row_dots",
     "side_by_side",
     "solve_upper",
@@ -161,6 +165,33 @@ def fill_diagonal(array: Array, value: float) -> None:
         columns = array.shape[1]
         flat = namespace(array).reshape(array, (-1,))
         flat[: min(array.shape) * columns : columns + 1] = value
+
+
+def inner(X: Array, Y: Array) -> Array:
+    """Return the sum of the products of all entries."""
+    return np.vdot(X, Y) if on_host(X) else namespace(X).sum(X * Y)
+
+
+def less_entries(X: Array, columns: NDArray, values: NDArray | Array) -> Array:
+    """Return X with a value taken from one entry of each row; X itself on the host."""
+    if on_host(X):
+        X[np.arange(len(X)), columns] -= values
+        return X
+    xp, values = namespace(X), beside(values, X, X.dtype)
+    return xp.where(one_hot(columns, X.shape[1], X), X - values[:, None], X)
+
+
+def one_hot(columns: NDArray, count: int, like: Array) -> Array:
+    """Return whether each of ``count`` columns is that of the row, beside another array."""
+    places = beside(np.arange(count), like)
+    return beside(columns, like)[:, None] == places
+
+
+def entries(X: Array, columns: Array) -> Array:
+    """Return one entry of each row; the columns are where X is."""
+    if on_host(X):
+        return X[np.arange(len(X)), columns]
+    return namespace(X).take_along_axis(X, columns[:, None], axis=1)[:, 0]
 
 
 def solve_upper(R: Array, B: Array, *, transposed: bool = False) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from kerndict._arrays import beside, cast, eps, fill_diagonal, namespace, on_host, row_dots, take
 from kerndict._state import stored
@@ -114,8 +115,7 @@ class Kernel:
         if self.name == "rbf":
             return xp.ones_like(X[:, 0])
         if callable(self.name):
-            starts = range(0, X.shape[0], _DIAGONAL_BLOCK)
-            blocks = (X[k : k + _DIAGONAL_BLOCK, :] for k in starts)
+            blocks = (X[part, :] for part in gen_batches(X.shape[0], _DIAGONAL_BLOCK))
             return xp.concat([xp.linalg.diagonal(self.matrix(B, B)) for B in blocks])
         squares = 2 * _half_squares(X)
         if self.name == "poly":
@@ -172,7 +172,7 @@ def _median_root(X: NDArray, halves: NDArray) -> float:
     i, k = xp.nonzero(pairs & close)
     step = 1 + 2**22 // X.shape[1]
     for start in range(0, i.shape[0], step):
-        part = slice(start, start + step)
+        part = slice(start, min(start + step, i.shape[0]))
         differences = xp.take(X, i[part], axis=0) - xp.take(X, k[part], axis=0)
         found.append(2 * _half_squares(differences))
     every = xp.concat(found)

@@ -54,15 +54,14 @@ def follows(X: Any) -> bool:
     return False
 
 
-def check_place(estimator: Any, X: Any, method: str) -> None:
-    """Check that rows are where the model is.
+def check_place(estimator: Any, X: Any, method: str, own: Array) -> None:
+    """Check that rows are where an array of the model is, ``own``.
 
     Raises
     ------
     ValueError
         They are of another namespace or on another device.
     """
-    own = estimator.model_.grams[0]
     there = X if follows(X) else np.empty(0)
     if on_host(own) and on_host(there):
         return

@@ -94,7 +94,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         rows : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        check_place(self, X, method)
+        check_place(self, X, method, self.model_.grams[0])
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)
         return rows
