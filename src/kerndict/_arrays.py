@@ -28,7 +28,6 @@ __all__ = [
     "device",
     "entries",
     "eps",
-    "fill_diagonal",
     "host_dtype",
     "inner",
     "is_array_api_obj",
@@ -45,6 +44,7 @@ __all__ = [
     "solve_upper",
     "take",
     "to_host",
+    "with_diagonal",
 ]
 
 #: An array of any namespace.
@@ -157,14 +157,13 @@ def side_by_side(parts: Sequence[Array]) -> Array:
     return namespace(*parts).concat(parts, axis=1)
 
 
-def fill_diagonal(array: Array, value: float) -> None:
-    """Set the entries (i, i) of a contiguous matrix."""
+def with_diagonal(array: Array, value: float) -> Array:
+    """Return a matrix with the entries (i, i) set; the matrix itself on the host."""
     if on_host(array):
         np.fill_diagonal(array, value)
-    else:
-        columns = array.shape[1]
-        flat = namespace(array).reshape(array, (-1,))
-        flat[: min(array.shape) * columns : columns + 1] = value
+        return array
+    rows, columns = (beside(np.arange(size), array) for size in array.shape)
+    return namespace(array).where(rows[:, None] == columns, value, array)
 
 
 def inner(X: Array, Y: Array) -> Array:

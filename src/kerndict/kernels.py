@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from kerndict._arrays import beside, cast, eps, fill_diagonal, namespace, on_host, row_dots, take
+from kerndict._arrays import beside, cast, eps, namespace, on_host, row_dots, take, with_diagonal
 from kerndict._state import stored
 
 #: The kernels with a name; a callable ``k(X, Z) -> matrix`` is the fifth kind.
@@ -105,9 +105,7 @@ class Kernel:
                 np.exp(K, out=K)
             else:
                 K = namespace(K).exp(namespace(K).minimum(K, 0.0))
-        if X is Z:
-            fill_diagonal(K, 1)
-        return K
+        return with_diagonal(K, 1.0) if X is Z else K
 
     def diagonal(self, X: NDArray) -> NDArray:
         """Return k(x, x) for every row, without the matrix."""

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from kerndict import landmarks
+from kerndict._arrays import namespace, take
 from kerndict._validation import check_choice, check_degree, check_real
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
@@ -18,11 +19,11 @@ from kerndict.rules.width import choose_width
 from kerndict.spaces import (
     ComputedKernel,
     KernelSpace,
-    KernelTrainingSet,
     LandmarkSpace,
     PrecomputedSpace,
     Space,
     TrainingSet,
+    kernel_training_set,
 )
 from kerndict.spaces.kernel_training import check_symmetric, constant_diagonal
 
@@ -254,12 +255,11 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
     def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
         """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
         check_is_fitted(self)
-        space = self.model_.space
-        if isinstance(space, PrecomputedSpace) and np.shape(X)[1:] != (space.n_features,):
+        space, shape = self.model_.space, tuple(np.shape(X))
+        if isinstance(space, PrecomputedSpace) and shape[1:] != (space.n_features,):
             raise ValueError(
                 f"kernel='precomputed' needs the kernel of the samples with all "
-                f"{space.n_features} training samples, got X of shape {np.shape(X)}: give "
-                "K(X, X_train)."
+                f"{space.n_features} training samples, got X of shape {shape}: give K(X, X_train)."
             )
         return super().check_rows(X, method)
 
@@ -269,15 +269,15 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         X, sizes = given.X, given.sizes
         if self.kernel == "precomputed":
             check_symmetric(self.kernel, X)
-            constant = constant_diagonal(np.diagonal(X))
+            constant = constant_diagonal(namespace(X).linalg.diagonal(X))
             precomputed = PrecomputedSpace(
                 n_features=X.shape[1], fit_indices=order, training_diagonal=constant
             )
-            return precomputed, KernelTrainingSet.from_matrix(X, order, sizes, weights)
+            return precomputed, kernel_training_set(X).from_matrix(X, order, sizes, weights)
         kernel = settled_kernel(self, given, choose_width, rng)
-        kept = {"fit_indices": given.indices[order], "rows": X[order]}
+        kept = {"fit_indices": given.indices[order], "rows": take(X, order)}
         space = KernelSpace(n_features=X.shape[1], kernel=kernel, **kept)
-        return space, KernelTrainingSet.from_rows(kernel, space.rows, sizes, weights)
+        return space, kernel_training_set(X).from_rows(kernel, space.rows, sizes, weights)
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
         return self.kernel != "precomputed" and super()._takes_landmarks(sizes)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.classifiers.many import Given
 from kerndict.kernels import Kernel
-from kerndict.spaces import LandmarkSpace, LinearSpace, LinearTrainingSet
+from kerndict.spaces import LandmarkSpace, LinearSpace, TrainingSet, linear_training_set
 
 
 class DictionaryClassifier(BaseDictionaryClassifier):
@@ -144,9 +144,10 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     def _training(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
-    ) -> tuple[LinearSpace, LinearTrainingSet]:
+    ) -> tuple[LinearSpace, TrainingSet]:
         space = LinearSpace(n_features=given.X.shape[1], fit_indices=given.indices[order])
-        return space, LinearTrainingSet.from_rows(given.X, order, given.sizes, weights)
+        kind = linear_training_set(given.X)
+        return space, kind.from_rows(given.X, order, given.sizes, weights)
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
         # The residual rule learns from features as they are, at a cost that grows with the rows.

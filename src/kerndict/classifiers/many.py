@@ -25,7 +25,7 @@ from kerndict.landmarks import (
 )
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
 from kerndict.model import Model, assemble
-from kerndict.spaces import LandmarkSpace, LinearTrainingSet
+from kerndict.spaces import LandmarkSpace, linear_training_set
 
 #: Rows at a time, at the most and at the least.
 MOST_ROWS, FEWEST_ROWS = 4096, 256
@@ -172,7 +172,9 @@ def _learn_residual(
     order = np.argsort(sample.labels, kind="stable")
     sizes = np.bincount(sample.labels, minlength=len(given.classes))
     Z = landmarks.coordinates(take(sample.X, order), basis)
-    training = LinearTrainingSet.from_rows(Z, np.arange(len(order)), sizes, sample.weights[order])
+    training = linear_training_set(Z).from_rows(
+        Z, np.arange(len(order)), sizes, sample.weights[order]
+    )
     space = LandmarkSpace(
         n_features=rows.shape[1],
         kernel=landmarks.kernel,

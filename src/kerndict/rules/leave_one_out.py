@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from kerndict._arrays import fill_diagonal, namespace, on_host, take
+from kerndict._arrays import namespace, on_host, take, with_diagonal
 from kerndict.rules.features import rule_features
 from kerndict.rules.weights import fit_weights
 
@@ -22,8 +22,7 @@ def leave_one_out_codes(K: NDArray, ridge: float) -> NDArray:
         xp = namespace(K)
         M = xp.linalg.inv(K + ridge * xp.eye(K.shape[0], dtype=K.dtype, device=K.device))
         M = M / -xp.linalg.diagonal(M)[:, None]
-        fill_diagonal(M, 0.0)
-        return M
+        return with_diagonal(M, 0.0)
     factor, _ = dpotrf(K + ridge * np.eye(len(K)), lower=1)
     M, _ = dpotri(factor, lower=1)  # the lower triangle of the inverse
     M += np.tril(M, -1).T

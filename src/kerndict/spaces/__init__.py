@@ -8,6 +8,7 @@ fit and its folds.
 from kerndict.spaces.base import Space, TrainingSet
 from kerndict.spaces.kernel import ComputedKernel, KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet
+from kerndict.spaces.kinds import kernel_training_set, linear_training_set
 from kerndict.spaces.landmarks import LandmarkSpace
 from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
 
@@ -21,4 +22,6 @@ __all__ = [
     "PrecomputedSpace",
     "Space",
     "TrainingSet",
+    "kernel_training_set",
+    "linear_training_set",
 ]

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import namespace, on_host, side_by_side
+from kerndict._arrays import host_dtype, namespace, on_host, side_by_side
 from kerndict._state import stored
 from kerndict.core.linear import LinearProblem
 from kerndict.kernels import Kernel
@@ -82,13 +82,7 @@ class LinearTrainingSet(TrainingSet):
         ValueError
             Their squares overflow, or all of them underflow.
         """
-        squares = squared_norms(X)
-        largest = _largest(X)
-        if largest > 0 and squares.max() < np.finfo(X.dtype).tiny:
-            raise ValueError(
-                f"X holds values up to {largest:.3g} only, whose squares underflow "
-                f"{X.dtype}: scale the features up."
-            )
+        check_squares(X)
         if weights is None:
             return cls(X[order], sizes, X[:0])
         roots = np.sqrt(weights).astype(X.dtype)
@@ -126,6 +120,16 @@ class LinearTrainingSet(TrainingSet):
 
     def left_out_energies(self) -> NDArray:
         return _LINEAR.diagonal(self.left_out)
+
+
+def check_squares(X: NDArray) -> None:
+    """Raise a ValueError where the squares of rows overflow, or all of them underflow."""
+    squares, largest = squared_norms(X), _largest(X)
+    if largest > 0 and namespace(X).max(squares) < float(np.finfo(host_dtype(X.dtype)).tiny):
+        raise ValueError(
+            f"X holds values up to {largest:.3g} only, whose squares underflow "
+            f"{X.dtype}: scale the features up."
+        )
 
 
 def divide_codes(codes: Sequence[NDArray], roots: NDArray | None) -> list[NDArray]:
