@@ -4,7 +4,7 @@ VENV ?= .venv
 OLDEST := $(VENV)-oldest
 BIN := $(VENV)/bin
 
-.PHONY: demo test check check-bounds check-oldest format bench clean
+.PHONY: demo test docs check check-bounds check-oldest check-package format bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/kerndict reproduce
@@ -25,7 +25,21 @@ check-bounds: $(VENV)/.dev
 check-oldest: $(OLDEST)/.test
 	$(OLDEST)/bin/pytest -q tests/core tests/pursuit tests/rules tests/tables tests/containers \
 	  tests/datasets tests/classifiers tests/persistence/test_persistence_roundtrip.py \
+	  tests/persistence/test_persistence_steps.py \
 	  tests/test_coding.py tests/test_kernels.py tests/test_threads.py tests/test_oldest.py
+
+# The wheel and the source distribution: built, checked, and installed in clean environments with the
+# oldest and the newest dependencies; in the newest, the start page is followed to the letter.
+check-package: $(VENV)/.package
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/check_package.py dist
+
+# The site, in docs/_build/html; a warning is an error.  Then its links and pages are checked.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	KERNDICT_SITE=docs/_build/html $(BIN)/pytest -q tests/site
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -37,6 +51,7 @@ bench: $(VENV)/.bench
 	  ../$(BIN)/python $$part.py || exit 1; done
 
 clean:
+	rm -rf docs/_build docs/gallery docs/generated
 	rm -rf $(VENV) $(OLDEST) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
@@ -49,6 +64,14 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+$(VENV)/.package: $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'
 	touch $@
 
 $(OLDEST)/.test: constraints/oldest.txt pyproject.toml

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +33,22 @@ def data_folder():
     if not folder:
         pytest.skip("set KERNDICT_DATA to the folder of feature files to run this test")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return an installed Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as engine:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        options += ["--disable-component-update", "--disable-sync", "--no-first-run"]
+        browser = engine.chromium.launch(executable_path=executable, args=options)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from copy import deepcopy
 import numpy as np
 from damage import BYTES
 from flowers import call
-from make_models import FOLDER, OPTIONS, outputs
+from make_models import FOLDER, OPTIONS, kept_rows, outputs
 from safetensors.numpy import save as serialize
 
 import kerndict
@@ -153,9 +153,7 @@ class Models:
 
     def __init__(self, folder):
         self.path = folder / "damaged.safetensors"
-        files = {
-            path: np.load(path.with_suffix(".npz"))["X"] for path in sorted(FOLDER.glob("*.s*"))
-        }
+        files = {path: kept_rows(path) for path in sorted(FOLDER.glob("*.s*"))}
         files.update([large(folder)])
         self.originals = [
             (path.read_bytes(), (X, outputs(kerndict.load(path), X))) for path, X in files.items()

@@ -2,20 +2,34 @@
 
 python tests/make_models.py FOLDER
 
-The files in the repository were made by format version 1 and must load for ever: add files of
-new kinds and versions, never replace the old ones.
+The files in the repository must load for ever: those of format version 1, and those of version 2
+(``steps``, ``table``). Add files of new kinds and versions, never replace the old ones.
 """
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import polynomial_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict._pipelines import chain
 
 FOLDER = Path(__file__).parent / "data" / "models"
 METHODS = ("predict", "decision_function", "predict_proba")
@@ -34,9 +48,9 @@ def rows(n_classes=3, per_class=8, n_features=6, seed=0):
 def outputs(model, X):
     """Return what each method that a model has gives for X."""
     found = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
-    *scalers, classifier = [step for _, step in getattr(model, "steps", [(None, model)])]
-    for scaler in scalers:
-        X = scaler.transform(X)
+    before = chain(model)
+    classifier = before.classifier
+    X = before.transform(X)
     if hasattr(classifier, "typicality"):
         found["typicality"] = classifier.typicality(X)
     if (
@@ -70,13 +84,41 @@ def models():
     steps = (MinMaxScaler((-1, 1), clip=True), StandardScaler(), Normalizer("l2"))
     pipeline = make_pipeline(*steps, kernel(**COLLABORATIVE, sigma=1.0))
     yield "pipeline", pipeline.fit(X, words), new
+    steps = (RobustScaler(), QuantileTransformer(n_quantiles=9), PCA(4), SelectKBest(k=3))
+    yield "steps", make_pipeline(*steps, make_pipeline(linear(**RESIDUAL))).fit(X, words), new
+    yield "table", table(linear(**COLLABORATIVE)).fit(cells(X, words), y), cells(new, words[::-1])
+
+
+def cells(X, words):
+    """Return rows with gaps and a column of text, as a table has them."""
+    found = X[:, :4].astype(object)
+    found[::5, 1] = np.nan
+    found[:, 3] = np.where(np.arange(len(words)) % 7 == 3, "rare", words)
+    return found
+
+
+def table(classifier):
+    """Return a pipeline for such rows."""
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), PowerTransformer())
+    rare = {"min_frequency": 5, "handle_unknown": "infrequent_if_exist"}
+    texts = OneHotEncoder(**rare, sparse_output=False)
+    columns = ColumnTransformer([("numbers", numbers, [0, 1, 2]), ("texts", texts, [3])])
+    return make_pipeline(columns, classifier)
 
 
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for name, model, X in models():
         kerndict.save(model, folder / f"{name}.safetensors")
-        np.savez_compressed(folder / f"{name}.npz", X=X, **_plain(outputs(model, X)))
+        kept = X if X.dtype != object else np.array(json.dumps(X.tolist()))
+        np.savez_compressed(folder / f"{name}.npz", X=kept, **_plain(outputs(model, X)))
+
+
+def kept_rows(path):
+    """Return the rows that a model file was tried with."""
+    with np.load(path.with_suffix(".npz")) as recorded:
+        X = recorded["X"]
+    return X if X.ndim else np.array(json.loads(str(X)), object)
 
 
 def _plain(arrays):

@@ -20,6 +20,8 @@ NOT_RUN = {
     "make demo": "half a minute; tests/paper runs the same",
     "make test": "runs this test",
     "pip install": "needs a network",
+    "python -m venv": "tests/check_package.py does, and follows the whole page",
+    ". .venv": "belongs to the line before",
     "python benchmarks/": "hours, on feature files",
     "kerndict reproduce --data": "hours, on feature files",
 }

@@ -14,7 +14,7 @@ FLOORS = [
     {"__main__"},
     {"cli"},
     {"paper"},
-    {"display", "persistence"},
+    {"display", "export", "persistence"},
     {"tables"},
     {"datasets"},
     {"containers"},
@@ -32,7 +32,7 @@ FLOORS = [
     {"kernels"},
     {"_chunks", "_jit", "_stack", "_state"},
     {"_jit_cache"},
-    {"_arrays", "_files", "_limits", "_threads", "_validation", "_warn", "_words"},
+    {"_arrays", "_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
     {"exceptions"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
@@ -47,6 +47,18 @@ FOREIGN = {
     "_SubParsersAction",
     "_sk_visual_block_",
     "_sklearn_output_config",
+    "_infrequent_enabled",
+    "_infrequent_indices",
+    "_default_to_infrequent_mappings",
+    "_missing_indices",
+    "_n_features_outs",
+    "_compute_n_features_outs",
+    "_set_drop_idx",
+    "_fit_dtype",
+    "_fill_dtype",
+    "_n_features",
+    "_precomputed",
+    "_transformer_to_input_indices",
 }
 
 

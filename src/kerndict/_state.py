@@ -25,6 +25,10 @@ KINDS = {
     "precision": _REAL,  # the precision of the model, the same in all such attributes
     "scaler": _REAL,
     "divisor": _REAL,  # above zero
+    "gapped": _REAL,  # or NaN
+    "spread": _REAL,  # above zero or NaN
+    "any": _REAL,  # infinite or NaN, too
+    "flag": (np.dtype(bool),),
     "real": _REAL[1:],
     "positive": _REAL[1:],
     "count": (np.dtype(np.int64),),  # at least 1
@@ -158,8 +162,11 @@ def _check_content(field: Field, array: NDArray) -> None:
         right = inside and (np.bincount(array, minlength=len(array)) == 1).all()
     elif field.kind in ("count", "index"):
         right = (array >= (field.kind == "count")).all()
+    elif field.kind in ("any", "flag"):
+        right = True
     else:
-        low = 0 if field.kind in ("positive", "divisor") else -np.inf
-        right = (np.isfinite(array) & (array > low)).all()
+        low = 0 if field.kind in ("positive", "divisor", "spread") else -np.inf
+        inside = np.isfinite(array) & (array > low)
+        right = (inside | np.isnan(array) if field.kind in ("gapped", "spread") else inside).all()
     if not right:
         raise ModelFormatError(f"the array {field.name!r} holds values that it cannot hold.")

@@ -34,7 +34,7 @@ def batch_omp(correlations: ArrayLike, gram: ArrayLike, n_nonzero_coefs: int) ->
     Returns
     -------
     codes : csr_array of shape (n_signals, n_atoms)
-        float32 when both inputs are, float64 otherwise.
+        In float32 when both inputs are, in float64 otherwise.
 
     See Also
     --------
@@ -69,6 +69,7 @@ def sparse_code(X: ArrayLike, dictionary: ArrayLike, n_nonzero_coefs: int) -> cs
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Signals, one per row.
     dictionary : array-like of shape (n_features, n_atoms)
         The atoms, one per column.
     n_nonzero_coefs : int

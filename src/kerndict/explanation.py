@@ -138,6 +138,7 @@ def explained_rows(
     """
     B = np.hstack(list(model.space.correlations(X, [*model.atoms, *model.rule.heads])))
     scores, rest, codes_of = model.rule.parts(B, energies)
+    scores = model.settled(X, scores, energies)
     top = top_two(scores)
     sparsity = np.minimum(model.sparsity, model.n_atoms).tolist()
     width = max(sparsity)

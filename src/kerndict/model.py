@@ -30,16 +30,26 @@ class Model:
 
     Parameters
     ----------
-    classes : the labels
-    space : where signals live
-    n_atoms, class_sizes : atoms and training rows of each class
-    sparsity : nonzeros per code of each class
-    atoms : per class, in the coordinates of the space
-    grams : their Gram matrices
-    rule : how a class is decided on
-    incoherence : the absolute weight γ of the penalty
-    reconstruction, coherence : the two terms of Eq. (3) or (7) after each pass
-    codes : those of the training rows per class, None in a model from a file
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    space : Space
+        Where signals live.
+    n_atoms, class_sizes : ndarray of shape (n_classes,)
+        Atoms and training rows of each class.
+    sparsity : ndarray of shape (n_classes,)
+        Nonzeros per code of each class.
+    atoms : list of ndarray
+        One array per class, in the coordinates of the space.
+    grams : list of ndarray
+        Their Gram matrices.
+    rule : ResidualRule, CollaborativeRule or LandmarkRule
+        How a class is decided on.
+    incoherence : float
+        The absolute weight γ of the penalty.
+    reconstruction, coherence : ndarray of shape (n_passes,)
+        The two terms of Eq. (3) or (7) after each pass.
+    codes : list of ndarray, or None
+        Those of the training rows per class; None in a model from a file.
     """
 
     classes: NDArray
@@ -67,18 +77,57 @@ class Model:
         return replace(self, space=space, atoms=atoms, grams=grams, rule=rule, codes=codes)
 
     def scores(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
-        """Return the score of each row and class; the largest wins."""
+        """Return the score of each row and class; the largest wins.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            Those within rounding of the largest are made equal to it.
+        """
         return namespace(X).concat(self._map(lambda rows: self._scores(X[rows, :]), X, n_jobs))
 
     def winners(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
-        """Return the place of each row's class among the labels; ties go to the first."""
+        """Return the place of each row's class among the labels; ties go to the first.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        places : ndarray of shape (n_samples,)
+            Indices into `classes`.
+        """
         xp = namespace(X)
         return xp.concat(
             self._map(lambda rows: xp.argmax(self._scores(X[rows, :]), axis=1), X, n_jobs)
         )
 
     def typicality(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
-        """Return the p-value of each row's best score; the collaborative rule has them."""
+        """Return the p-value of each row's best score; the collaborative rule has them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_samples,)
+            Near 0 for rows unlike all training rows.
+        """
         rule = self.rule
         assert not isinstance(rule, ResidualRule)
 
@@ -93,7 +142,19 @@ class Model:
     ) -> NDArray:
         """Return the squared residual of each row over each class, Eq. (21).
 
-        ``energies`` are k(y, y), where the space does not tell them.
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        energies : ndarray of shape (n_samples,), optional
+            Values k(y, y), where the space does not tell them.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples, n_classes)
+            Never negative.
         """
         rule = ResidualRule(self.grams, self.sparsity)
 
@@ -110,7 +171,21 @@ class Model:
     ) -> Explanation:
         """Return why each row is decided as it is; see `explain` of the classifiers.
 
-        ``energies`` are k(y, y), or None where the rule does without.
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        energies : ndarray of shape (n_samples,), or None
+            Values k(y, y), or None where the rule does without.
+        n_samples : int
+            Training samples listed for each of two classes, at most.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        explanation : Explanation
+            Of all rows.
         """
         listed = min(n_samples, int(self.class_sizes.max()))
 
@@ -122,7 +197,18 @@ class Model:
         return join_rows(self.classes, parts, self.rule.has_probabilities)
 
     def row_bytes(self, pursues: bool = False) -> int:
-        """Return the memory that a decision takes per row; ``pursues`` asks for one by OMP."""
+        """Return the memory that a decision takes per row.
+
+        Parameters
+        ----------
+        pursues : bool
+            Whether it codes by OMP, whatever the rule does.
+
+        Returns
+        -------
+        size : int
+            In bytes.
+        """
         n_classes, n_atoms = len(self.n_atoms), int(self.n_atoms.sum())
         numbers = self.space.numbers_per_row()
         if not on_host(self.grams[0]):  # all classes at once, padded to the size of the largest
@@ -133,8 +219,28 @@ class Model:
         shared = 4 * n_atoms + 8 * n_classes  # correlations, features
         return host_dtype(self.dtype).itemsize * (shared + numbers)
 
+    def settled(self, X: NDArray, scores: NDArray, energies: NDArray | None = None) -> NDArray:
+        """Return scores of rows, anew of those whose class the shape of the batch could decide.
+
+        Products round otherwise in every shape.  Where the best classes are so close that this
+        could tell, the row is scored alone: so its label is the same in every batch.
+        """
+        for t in np.flatnonzero(self.rule.doubtful(scores)):
+            theirs = None if energies is None else energies[t : t + 1]
+            scores[t] = self._together(np.ascontiguousarray(X[t : t + 1]), theirs)[0]
+        return scores
+
     def _scores(self, X: NDArray) -> NDArray:
-        energies = self.space.energies(X) if self.rule.has_probabilities else None
+        if not on_host(X):  # where rows one by one would take longer than all of them together
+            return self._together(X)
+        if len(X) == 1:
+            return self._together(np.ascontiguousarray(X))
+        return self.settled(X, self._together(X))
+
+    def _together(self, X: NDArray, energies: NDArray | None = None) -> NDArray:
+        """Return the scores of rows that are multiplied together; energies if they are given."""
+        if energies is None and self.rule.has_probabilities:
+            energies = self.space.energies(X)
         return self.rule.scores(self._correlations(X), energies)
 
     def _correlations(self, X: NDArray) -> Iterator[NDArray]:

@@ -1,6 +1,5 @@
 """The report in a real browser."""
 
-import shutil
 import subprocess
 import sys
 
@@ -8,10 +7,6 @@ import pytest
 
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
-
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +25,6 @@ def test_the_file_holds_everything(report):
     for forbidden in ("http://", "https://", '<link rel="stylesheet"', 'src="/', "$headline"):
         assert forbidden not in html
     assert "prefers-color-scheme: dark" in html
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as engine:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 900)], ids=["phone", "desktop"])

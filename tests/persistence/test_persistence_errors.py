@@ -14,12 +14,14 @@ import pytest
 from conftest import toy
 from fuzz_models import parse, seal
 from make_models import FOLDER, RESIDUAL
-from sklearn.decomposition import PCA
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 
 import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, ModelFormatError
@@ -27,6 +29,7 @@ from kerndict.persistence import container
 
 X, y = toy()
 LINEAR = DictionaryClassifier(**RESIDUAL).fit(X, y)
+SMALL = DictionaryClassifier(1, 1)
 
 
 def example(name="linear-collaborative"):
@@ -44,11 +47,25 @@ class Subclass(DictionaryClassifier):
     ("model", "message"),
     [
         (KernelDictionaryClassifier(**RESIDUAL, kernel=rbf_kernel), "code, which a file cannot"),
-        (make_pipeline(PCA(2), DictionaryClassifier(1, 1)), r"PCA.*only Normalizer"),
-        (make_pipeline("passthrough", DictionaryClassifier(3, 1)), "passthrough"),
-        (make_pipeline(make_pipeline(Normalizer()), DictionaryClassifier(3, 1)), "Pipeline"),
+        (make_pipeline(KernelPCA(2), DictionaryClassifier(1, 1)), r"KernelPCA.*OneHot.*skops\.io"),
+        (
+            make_pipeline(make_pipeline(KernelPCA(2)), DictionaryClassifier(1, 1)),
+            r"KernelPCA.*by skops\.io\.dump",
+        ),
+        (
+            make_pipeline(ColumnTransformer([("a", KernelPCA(2), [0, 1])]), SMALL),
+            r"KernelPCA.*by skops\.io\.dump",
+        ),
+        (make_pipeline(OneHotEncoder(drop=X[0], sparse_output=False), SMALL), "drop="),
+        (make_pipeline(SelectKBest(lambda X, y: f_classif(X, y), k=2), SMALL), "is code"),
+        (make_pipeline(FunctionTransformer(np.abs), LINEAR), "func=<ufunc"),
+        (make_pipeline(PCA(2, random_state=np.random.RandomState(0)), SMALL), "random_state=Rand"),
         (make_pipeline(Normalizer(), StandardScaler()), "StandardScaler cannot be written"),
-        (GridSearchCV(LINEAR, {"n_atoms": [2]}, cv=2), "GridSearchCV cannot be written"),
+        (GridSearchCV(LINEAR, {"n_atoms": [2]}, cv=2, refit=False), "give it refit=True"),
+        (
+            GridSearchCV(make_pipeline(Normalizer()), {}, cv=2, scoring=lambda *_: 0),
+            "Normalizer can",
+        ),
         (Subclass(3, 1), "Subclass cannot be written"),
         (DictionaryClassifier(3, 1, random_state=np.random.RandomState(0)), "random_state=Rand"),
         (DictionaryClassifier(3, 1, init=[np.ones((10, 3))] * 3), r"init=\[array"),
@@ -246,7 +263,7 @@ def test_a_truncated_file_at_every_length(path):
         kerndict.load(path)
 
 
-@pytest.mark.parametrize("version", [2, 0, -1, 1.0, True, "1", None, [1], 10**30])
+@pytest.mark.parametrize("version", [3, 0, -1, 1.0, True, "1", None, [1], 10**30])
 def test_other_format_versions(path, version):
     document, arrays = parse(example())
     path.write_bytes(seal({**document, "format_version": version}, arrays))

@@ -9,6 +9,7 @@ from make_models import FOLDER
 
 import kerndict
 from kerndict import ModelFormatError
+from kerndict.persistence.labels import pack_text
 
 
 def forged(name, /, **arrays):
@@ -39,6 +40,20 @@ def parameter(name, i=-1, /, **parameters):
         document["steps"][i]["parameters"].update(parameters)
 
     return name, change
+
+
+def within(name, places, /, **entries):
+    def change(document, found):
+        node = document
+        for place in [0, *places[1:]] if places else []:
+            node = node["steps"][place] if isinstance(place, int) else node[place]
+        node.update(entries)
+
+    return name, change
+
+
+def texts(name, key, strings, /):
+    return forged(name, **pack_text(key, strings))
 
 
 FORGERIES = [
@@ -150,6 +165,85 @@ FORGERIES = [
     parameter("pipeline", 0, clip=1),
     parameter("pipeline", 1, with_mean="no"),
     parameter("pipeline", 2, norm="l3"),
+    forged("steps", **{"0.center": None}),
+    forged("steps", **{"0.scale": np.zeros(6)}),
+    forged("steps", **{"1.n_quantiles": np.array(8)}),
+    forged("steps", **{"1.quantiles": np.zeros((9, 5))}),
+    forged("steps", **{"2.components": np.zeros((4, 5))}),
+    forged("steps", **{"2.components": np.zeros((3, 6)), "2.components.layout": None}),
+    forged("steps", **{"2.components.layout": np.array([1, 0, 0, 7])}),
+    forged("steps", **{"2.components.layout": np.array([2, 0, 0, 4])}),
+    forged("steps", **{"2.components.layout": np.array([1, 0, 0, -4])}),
+    forged("steps", **{"2.components.layout": np.array([1.0, 0, 0, 4])}),
+    forged("steps", **{"2.n_features_in": np.array(5)}),
+    forged("steps", **{"3.scores": np.zeros(5)}),
+    forged("steps", **{"3.scores": None}),
+    forged("steps", **{"4.0.n_features_in": np.array(4)}),
+    forged("steps", **{"4.1.dictionaries": np.zeros(3)}),
+    parameter("steps", 0, quantile_range=[75.0, 25.0]),
+    parameter("steps", 1, output_distribution="cauchy"),
+    parameter("steps", 3, k=1.5),
+    parameter("steps", 3, k=True),
+    parameter("steps", 3, k=2),  # the classifier needs three
+    parameter("steps", 3, score_func="os.system"),
+    parameter("steps", 3, score_func=["f_classif"]),
+    step("steps", 0, steps=[{"class": "PCA", "name": "a", "parameters": {}}]),
+    step("steps", 0, **{"class": "drop"}),
+    step("steps", 4, steps=[]),
+    step("steps", 4, steps=None),
+    step("steps", 4, steps=[{"class": "Normalizer", "name": "a", "parameters": {}}]),
+    within("table", [0, 0, 0], **{"class": "KernelPCA"}),
+    within("table", [0], steps=[]),
+    within("table", [0, 0], name="texts"),
+    within("table", [0, 0], name=["numbers"]),
+    within("table", [0, 0], by="name"),
+    within("table", [0, 0], by="one place"),
+    within("table", [0, 0], by=["place"]),
+    within("table", [0, 1], asked="passthrough"),
+    within("table", [0, 1], **{"class": "passthrough"}),
+    within("table", [0, 0, 0, 0], name="_scaler"),
+    within("table", [0, 0, 0], steps=[]),
+    within("table", [0, 0, 1], steps=[]),
+    within("table", [0, 1, "parameters"], drop="last"),
+    within("table", [0, 1, "parameters"], drop="first"),
+    within("table", [0, 1, "parameters"], handle_unknown="pass"),
+    within("table", [0, 1, "parameters"], dtype="object"),
+    within("table", [0, 1, "parameters"], dtype="os"),
+    within("table", [0, 1, "parameters"], min_frequency=None),
+    within("table", [0, 1, "parameters"], categories="given?"),
+    within("table", [0, 0, 0, "parameters"], missing_values={"float": "inf"}),
+    within("table", [0, 0, 0, "parameters"], add_indicator=False),
+    within("table", [0, "parameters"], transformer_weights={"texts": "a"}),
+    within("table", [0, "parameters"], transformers=[]),
+    forged("table", **{"0.columns": np.array([0, 1, 2, 4])}),
+    forged("table", **{"0.columns": np.array([0, 1, 2, -1])}),
+    forged("table", **{"0.columns": np.array([0, 1, 2])}),
+    forged("table", **{"0.columns.ends": np.array([3])}),
+    forged("table", **{"0.columns.ends": np.array([2, 4])}),
+    forged("table", **{"0.columns.ends": np.array([5, 4])}),
+    forged("table", **{"0.sparse_output": np.array(1)}),
+    forged("table", **{"0.0.0.statistics": None}),
+    forged("table", **{"0.0.0.statistics": np.frombuffer(b'"a""b"12345', np.uint8)}),
+    forged("table", **{"0.0.0.statistics.sizes": np.array([2])}),
+    forged("table", **{"0.0.0.statistics.sizes": np.array([2**62])}),
+    forged("table", **{"0.0.0.0.features": np.array([3])}),
+    forged("table", **{"0.0.0.0.features": np.array([1, 1])}),
+    forged("table", **{"0.0.0.0.n_features": np.array(4)}),
+    forged("table", **{"0.0.0.0.precomputed": np.array(False)}),
+    forged("table", **{"0.0.1.0.mean": np.zeros(3)}),
+    texts("table", "0.1.categories", ['"ash"', '"ash"', '"birch"', '"rare"']),
+    texts("table", "0.1.categories", ['"ash"', "[1]", '"birch"', '"rare"']),
+    texts("table", "0.1.categories", ['"ash"', "NaN", '"birch"', '"rare"']),
+    texts("table", "0.1.categories", ['"ash"', "os.system", '"birch"', '"rare"']),
+    texts("table", "0.1.categories", []),
+    texts("table", "0.1.categories.dtypes", ["int64"]),
+    texts("table", "0.1.categories.dtypes", ["O"]),
+    texts("table", "0.1.categories.dtypes", ["object", "object"]),
+    texts("table", "0.1.infrequent_indices", ["4"]),
+    texts("table", "0.1.infrequent_indices", ["-1"]),
+    texts("table", "0.1.infrequent_indices", ["1.0"]),
+    texts("table", "0.0.0.fit_dtype.dtypes", ["<U9"]),
+    texts("table", "0.0.0.fit_dtype.dtypes", ["void"]),
 ]
 
 

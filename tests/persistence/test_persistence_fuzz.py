@@ -3,19 +3,18 @@
 import random
 import tracemalloc
 
-import numpy as np
 import pytest
 from damage import BYTES
 from fuzz_models import forge, judge, sealed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from make_models import FOLDER, outputs
+from make_models import FOLDER, kept_rows, outputs
 
 import kerndict
 
 FILES = {}
 for _path in sorted(FOLDER.glob("*.safetensors")):
-    _X = np.load(_path.with_suffix(".npz"))["X"]
+    _X = kept_rows(_path)
     FILES[_path.stem] = _path.read_bytes(), (_X, outputs(kerndict.load(_path), _X))
 
 names = st.sampled_from(sorted(FILES))

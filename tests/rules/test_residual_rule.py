@@ -4,7 +4,7 @@ import pytest
 from conftest import close, unit
 
 from kerndict.pursuit import omp_energies
-from kerndict.rules.residual import ResidualRule, residuals, settle_ties
+from kerndict.rules.residual import ResidualRule, residuals
 
 
 def test_residuals_equal_equation_21():
@@ -45,5 +45,6 @@ def test_rounding_is_no_residual(dtype):
 
 
 def test_ties_within_rounding_are_ties():
-    scores = settle_ties(np.array([[1 - 1e-15, 1.0, 0.9], [1.0, 1 + 1e-11, 0.9]]))
+    rule = ResidualRule([np.eye(1)] * 3, np.ones(3, int))
+    scores = rule.settle(np.array([[1 - 1e-15, 1.0, 0.9], [1.0, 1 + 1e-11, 0.9]]))
     assert scores.argmax(axis=1).tolist() == [0, 1]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from kerndict import landmarks
 from kerndict._arrays import namespace, take
@@ -141,7 +140,7 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also
@@ -251,17 +250,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
                 f"n_landmarks={self.n_landmarks!r} needs the samples, which kernel='precomputed' "
                 "does not give: use n_landmarks='all', or another kernel."
             )
-
-    def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
-        """Return rows as `model_` takes them; see :class:`DictionaryClassifier`."""
-        check_is_fitted(self)
-        space, shape = self.model_.space, tuple(np.shape(X))
-        if isinstance(space, PrecomputedSpace) and shape[1:] != (space.n_features,):
-            raise ValueError(
-                f"kernel='precomputed' needs the kernel of the samples with all "
-                f"{space.n_features} training samples, got X of shape {shape}: give K(X, X_train)."
-            )
-        return super().check_rows(X, method)
 
     def _training(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState

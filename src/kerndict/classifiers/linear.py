@@ -105,7 +105,7 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         The ridge, the weights α, β, δ (with landmarks δ alone) and the offsets of the rule.
     n_features_in_ : int
         Features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when all are strings.
 
     See Also

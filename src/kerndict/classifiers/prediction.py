@@ -92,8 +92,10 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
+            A copy only where the precision differs.
         """
         check_is_fitted(self)
+        self.model_.space.check_shape(X)
         check_place(self, X, method, self.model_.grams[0])
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)
@@ -124,7 +126,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             Samples; with ``kernel="precomputed"``, their kernel with the training
             samples, (n_samples, n_train), in the order given to `fit`.
         diagonal : array-like of shape (n_samples,), optional
-            k(y, y) of each sample, for ``kernel="precomputed"`` when the diagonal of
+            Energies k(y, y) of the samples, for ``kernel="precomputed"`` when the diagonal of
             the training kernel is not constant; otherwise it is known.
 
         Returns
@@ -167,6 +169,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
         """
         rows = self.check_rows(X, "predict_log_proba")
         return log_shares(self.model_.scores(rows, self.n_jobs))
@@ -256,7 +259,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             Samples; with ``kernel="precomputed"``, their kernel with the training
             samples.
         diagonal : array-like of shape (n_samples,), optional
-            k(y, y) of each sample, for ``kernel="precomputed"`` when the diagonal of
+            Energies k(y, y) of the samples, for ``kernel="precomputed"`` when the diagonal of
             the training kernel is not constant; as in :meth:`class_residuals`.  The
             collaborative rule does without: residuals then are what is left of the
             sample's projection on all atoms.

@@ -72,6 +72,7 @@ class CallbackSupport:
         Returns
         -------
         self : object
+            The estimator itself.
         """
         from sklearn.callback import CallbackSupportMixin
 

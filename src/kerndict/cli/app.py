@@ -9,11 +9,11 @@ from io import TextIOWrapper
 from typing import Any
 
 import kerndict
-from kerndict.cli import demo, evaluate, inspect, predict, reproduce, train
+from kerndict.cli import demo, evaluate, export, inspect, predict, reproduce, train
 from kerndict.cli.cells import printable
 from kerndict.cli.common import UsageError
 
-_COMMANDS = (train, predict, evaluate, inspect, demo, reproduce)
+_COMMANDS = (train, predict, evaluate, inspect, export, demo, reproduce)
 _EPILOG = """examples:
   kerndict train flowers.csv --label species --out flowers.safetensors
   kerndict predict flowers.safetensors new.csv > labels.csv

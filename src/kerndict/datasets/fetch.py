@@ -30,6 +30,7 @@ def get_data_home(data_home: str | PathLike | None = None) -> Path:
     Returns
     -------
     data_home : Path
+        It exists.
     """
     folder = data_home or os.environ.get("KERNDICT_HOME") or "~/kerndict_data"
     path = Path(folder).expanduser()
@@ -70,7 +71,19 @@ def fetch_ar(
 ) -> Any:
     """Fetch AR faces: 100 people, 540 random-face features.
 
-    Parameters and result are those of :func:`fetch_yaleb`.
+    Parameters
+    ----------
+    data_home : path-like, optional
+        As in :func:`fetch_yaleb`.
+    download_if_missing : bool, default=True
+        As in :func:`fetch_yaleb`.
+    return_X_y : bool, default=False
+        As in :func:`fetch_yaleb`.
+
+    Returns
+    -------
+    features : Bunch, or (X, y)
+        As :func:`kerndict.datasets.load_features` returns it.
     """
     return _fetch("arface.npz", data_home, download_if_missing, return_X_y)
 
@@ -83,7 +96,19 @@ def fetch_caltech101(
 ) -> Any:
     """Fetch Caltech101: 102 classes of objects, 3000 spatial-pyramid features.
 
-    Parameters and result are those of :func:`fetch_yaleb`.
+    Parameters
+    ----------
+    data_home : path-like, optional
+        As in :func:`fetch_yaleb`.
+    download_if_missing : bool, default=True
+        As in :func:`fetch_yaleb`.
+    return_X_y : bool, default=False
+        As in :func:`fetch_yaleb`.
+
+    Returns
+    -------
+    features : Bunch, or (X, y)
+        As :func:`kerndict.datasets.load_features` returns it.
     """
     return _fetch("caltech101.npz", data_home, download_if_missing, return_X_y)
 

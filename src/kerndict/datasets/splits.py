@@ -15,6 +15,7 @@ def split_mask(train: ArrayLike) -> tuple[NDArray, NDArray]:
     Returns
     -------
     train_indices, test_indices : ndarray of int
+        In ascending order.
     """
     mask = np.asarray(train, dtype=bool)
     return np.flatnonzero(mask), np.flatnonzero(~mask)

@@ -127,6 +127,7 @@ class AtomsDisplay:
         Returns
         -------
         display : AtomsDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         check_count("n_atoms", n_atoms, 1)
@@ -165,6 +166,7 @@ class AtomsDisplay:
         Returns
         -------
         display : AtomsDisplay
+            It has drawn itself.
         """
         columns = max(len(rows) for rows in self.images)
         picture, step = mosaic(self.images, self.image_shape, columns)

@@ -72,6 +72,7 @@ class CoherenceDisplay:
         Returns
         -------
         display : CoherenceDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, _ = unwrap(estimator)
@@ -97,6 +98,7 @@ class CoherenceDisplay:
         Returns
         -------
         display : CoherenceDisplay
+            It has drawn itself.
         """
         figure, ax = figure_and_axes(self, ax, (6.0, 5.0), square=True)
         own = np.eye(len(self.classes), dtype=bool)

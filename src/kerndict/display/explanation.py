@@ -112,6 +112,7 @@ class ExplanationDisplay:
         Returns
         -------
         display : ExplanationDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
@@ -152,6 +153,7 @@ class ExplanationDisplay:
         Returns
         -------
         display : ExplanationDisplay
+            It has drawn itself.
         """
         check_count("n_atoms", n_atoms, 1)
         figure, ax = figure_and_axes(self, ax, (9.0, 4.2))

@@ -58,6 +58,7 @@ class ObjectiveDisplay:
         Returns
         -------
         display : ObjectiveDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, _ = unwrap(estimator)
@@ -88,6 +89,7 @@ class ObjectiveDisplay:
         Returns
         -------
         display : ObjectiveDisplay
+            It has drawn itself.
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 3.8))
         from matplotlib.ticker import MaxNLocator

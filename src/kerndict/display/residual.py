@@ -91,6 +91,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
@@ -139,6 +140,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         residuals = np.asarray(residuals)
@@ -196,6 +198,7 @@ class ResidualDisplay:
         Returns
         -------
         display : ResidualDisplay
+            It has drawn itself.
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
         options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap}

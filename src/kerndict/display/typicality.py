@@ -86,6 +86,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
@@ -124,6 +125,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         check_matplotlib(cls)
         typicality = np.asarray(typicality)
@@ -157,6 +159,7 @@ class TypicalityDisplay:
         Returns
         -------
         display : TypicalityDisplay
+            It has drawn itself.
         """
         if check_real("threshold", threshold, 0, strict=True) >= 1:
             raise ValueError(f"threshold={threshold!r} rejects everything: give one below 1.")

@@ -23,10 +23,11 @@ def save(
 
     Parameters
     ----------
-    model : DictionaryClassifier, KernelDictionaryClassifier or Pipeline
-        Fitted.  A pipeline may hold any number of `Normalizer`, `StandardScaler` and
-        `MinMaxScaler` before the classifier; of its own options only the names of the steps
-        are kept.
+    model : DictionaryClassifier, KernelDictionaryClassifier, Pipeline or search
+        Fitted.  Before the classifier of a pipeline may stand scalers, encoders, imputers, `PCA` and
+        others of scikit-learn, which ``docs/saving.md`` lists, also within a `ColumnTransformer`
+        and pipelines; of the pipeline's own options only the names of the steps are kept.  A
+        search is kept by its `best_estimator_`.
     path : str or path-like
         Where to; ``.safetensors`` is a good ending.
 
@@ -34,7 +35,8 @@ def save(
     ------
     ModelFormatError
         The model holds what a file cannot: a callable kernel, arrays as `init`, a generator as
-        `random_state`, labels that are neither numbers, booleans nor strings, other steps.
+        `random_state`, labels that are neither numbers, booleans nor strings, other steps, for
+        which the error names another way.
     sklearn.exceptions.NotFittedError
         The model is not fitted.
     OSError

@@ -23,7 +23,8 @@ from kerndict._files import written_whole
 from kerndict._limits import check_bytes, max_bytes, stored_bytes
 from kerndict.exceptions import ModelFormatError
 
-FORMAT_VERSION = 1
+#: What is written, and what is read.
+FORMAT_VERSION, READ_VERSIONS = 2, (1, 2)
 #: Headers are small, as lists of arrays are one array: what is larger is not ours, and not parsed.
 MAX_HEADER = 2**17
 _KEY = "kerndict"
@@ -115,10 +116,11 @@ def read_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], list[tuple[s
         version = document["format_version"]
     except (ValueError, TypeError, LookupError, AttributeError):
         raise ModelFormatError("not a model of kerndict, or damaged.") from None
-    if type(version) is not int or version != FORMAT_VERSION:
+    if type(version) is not int or version not in READ_VERSIONS:
         raise ModelFormatError(
             f"format version {short(version)} is not known; this version of kerndict reads "
-            f"{FORMAT_VERSION}. The file was written with {short(document.get('versions'))}."
+            f"{' and '.join(map(str, READ_VERSIONS))}. The file was written with "
+            f"{short(document.get('versions'))}."
         )
     places = [(name, _place(name, entry)) for name, entry in header.items()]
     places.sort(key=lambda item: (item[1].start, item[1].end))

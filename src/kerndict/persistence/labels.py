@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from kerndict.exceptions import ModelFormatError
 
-#: Strings of NumPy are kept as code points, "object" is Python strings, the rest numbers.
-_NUMBERS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
-_NUMBERS += ("float16", "float32", "float64")
+#: Types of numbers.  Strings of NumPy are kept as code points, "object" is Python strings.
+NUMBERS = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+NUMBERS += ("float16", "float32", "float64")
 #: Characters of a string of NumPy, at most.
 _LONGEST = 2**29 - 1
 
@@ -19,7 +19,7 @@ _LONGEST = 2**29 - 1
 def pack_labels(classes: NDArray) -> tuple[str, dict[str, NDArray]]:
     """Return the label dtype and the arrays of the labels."""
     kind = classes.dtype.kind
-    if classes.dtype.name in _NUMBERS:
+    if classes.dtype.name in NUMBERS:
         native = classes.astype(classes.dtype.newbyteorder("="), order="C")
         return classes.dtype.name, {"classes": native}
     if kind == "U":
@@ -55,7 +55,7 @@ def _fixed_labels(dtype: Any, array: NDArray) -> NDArray:
         if (array > 0x10FFFF).any():
             raise ModelFormatError("the labels are not text.")
         return array.view(f"=U{array.shape[1]}").reshape(-1)
-    if dtype not in _NUMBERS:
+    if dtype not in NUMBERS:
         raise ModelFormatError(f"the label type {short(dtype)} is not known.")
     if array.ndim != 1 or array.dtype.name != dtype:
         raise ModelFormatError(f"labels have shape {array.shape} and type {array.dtype}.")
@@ -76,8 +76,8 @@ def unpack_text(name: str, arrays: dict[str, NDArray]) -> list[str]:
         raise ModelFormatError(f"the array '{name}' or '{name}.ends' is missing.")
     if coded.ndim != 1 or coded.dtype != np.uint8 or ends.ndim != 1 or ends.dtype != np.int64:
         raise ModelFormatError(f"the array {name!r} is not text.")
-    starts = np.append(0, ends[:-1])
-    if not len(ends) or (starts > ends).any() or ends[-1] != len(coded):
+    starts = np.append(0, ends)[:-1]
+    if (starts > ends).any() or (ends[-1] if len(ends) else 0) != len(coded):
         raise ModelFormatError(f"the array {name!r} is not text.")
     data = coded.tobytes()
     try:

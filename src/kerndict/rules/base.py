@@ -4,7 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
+
+from kerndict._arrays import namespace
+
+#: Rows are in doubt up to so many times the difference of scores that is taken for a tie.
+DOUBT = 16
 
 
 class Parts(NamedTuple):
@@ -46,6 +52,28 @@ class Rule(ABC):
             heads
         energies : (N,), k(y, y), or None where it is not known
         """
+
+    @abstractmethod
+    def rounding(self, largest: NDArray) -> NDArray:
+        """Return by how much a score may lie below the largest of a signal to be equal to it."""
+
+    def settle(self, scores: NDArray) -> NDArray:
+        """Raise scores within rounding of the signal's largest to it.
+
+        The first class then wins a tie, whichever way the last bits fell.
+        """
+        xp = namespace(scores)
+        largest = xp.max(scores, axis=1, keepdims=True)
+        return xp.where(scores >= largest - self.rounding(largest), largest, scores)
+
+    def doubtful(self, scores: NDArray) -> NDArray:
+        """Tell which signals other products of the same numbers could give to another class.
+
+        That is where two classes are ties or nearly so, unless nothing speaks for any.
+        """
+        largest = scores.max(axis=1, keepdims=True)
+        close = scores >= largest - DOUBT * self.rounding(largest)
+        return (np.count_nonzero(close, axis=1) > 1) & scores.any(axis=1)
 
     @abstractmethod
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:

@@ -43,7 +43,7 @@ class CollaborativeRule(Rule):
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         B = side_by_side(list(correlations))
-        return settle_scores(self._scores(B, self._energies(B, energies)))
+        return self.settle(self._scores(B, self._energies(B, energies)))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,); see :func:`p_values`."""
@@ -53,11 +53,14 @@ class CollaborativeRule(Rule):
 
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
         energies = self._energies(B, energies)
-        scores = settle_scores(self._scores(B, energies))
+        scores = self.settle(self._scores(B, energies))
         X = B @ self.inverse
         left = namespace(B).maximum(class_parts(X, B, self.grams, energies)[0], 0)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
+
+    def rounding(self, largest: NDArray) -> NDArray:
+        return logarithmic_rounding(largest)
 
     def _energies(self, B: NDArray, energies: NDArray | None) -> NDArray:
         """Return k(y, y), or in its place the energy of y in the span of all atoms."""
@@ -92,9 +95,6 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     return (1 + count - milder) / (1 + count)
 
 
-def settle_scores(scores: NDArray) -> NDArray:
-    """Raise scores within rounding of the row's largest to it; scores are logarithms."""
-    xp = namespace(scores)
-    largest = xp.max(scores, axis=1, keepdims=True)
-    rounding = (1 + xp.abs(largest)) * math.sqrt(eps(scores.dtype))
-    return xp.where(scores >= largest - rounding, largest, scores)
+def logarithmic_rounding(largest: NDArray) -> NDArray:
+    """Return by how much scores differ through rounding at most; they are logarithms."""
+    return (1 + namespace(largest).abs(largest)) * math.sqrt(eps(largest.dtype))

@@ -18,7 +18,7 @@ from kerndict._arrays import cast, namespace, on_host, side_by_side
 from kerndict._stack import Stack
 from kerndict._state import stored
 from kerndict.rules.base import Parts, Rule, class_slices
-from kerndict.rules.collaborative import p_values, settle_scores, strangeness
+from kerndict.rules.collaborative import logarithmic_rounding, p_values, strangeness
 from kerndict.rules.features import relative_log
 
 
@@ -49,7 +49,7 @@ class LandmarkRule(Rule):
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         assert energies is not None
-        return settle_scores(self._scores(side_by_side(list(correlations)), energies))
+        return self.settle(self._scores(side_by_side(list(correlations)), energies))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,)."""
@@ -59,10 +59,13 @@ class LandmarkRule(Rule):
 
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
         assert energies is not None
-        scores = settle_scores(self._scores(B, energies))
+        scores = self.settle(self._scores(B, energies))
         places = list(class_slices(self.shares))
         left = np.maximum(self._left(B, energies), 0)
         return Parts(scores, left, lambda c, rows: B[rows, places[c]] * self.shares[c])
+
+    def rounding(self, largest: NDArray) -> NDArray:
+        return logarithmic_rounding(largest)
 
     def _left(self, B: NDArray, energies: NDArray) -> NDArray:
         """Return o_c of every signal and class."""

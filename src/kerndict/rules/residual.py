@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import host_dtype, namespace, on_host, side_by_side
+from kerndict._arrays import host_dtype, on_host, side_by_side
 from kerndict.pursuit import class_energies, dense_codes, omp_energies, workspace_bytes
 from kerndict.rules.base import Parts, Rule, class_slices
 
@@ -37,7 +37,7 @@ class ResidualRule(Rule):
     sparsity: NDArray
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
-        return settle_ties(self.explained(correlations))
+        return self.settle(self.explained(correlations))
 
     def explained(self, correlations: Iterable[NDArray]) -> NDArray:
         """Return what each class explains of each signal, ``k(y,y)`` minus (21), as rows."""
@@ -54,7 +54,10 @@ class ResidualRule(Rule):
         def codes(c: int, rows: NDArray) -> NDArray:
             return dense_codes(B[rows, places[c]], self.grams[c], int(self.sparsity[c])).T
 
-        return Parts(settle_ties(explained), residuals(explained, energies), codes)
+        return Parts(self.settle(explained), residuals(explained, energies), codes)
+
+    def rounding(self, largest: NDArray) -> NDArray:
+        return rounding(largest.dtype) * largest
 
     def work_bytes(self) -> int:
         """Return the memory that a pursuit takes, whatever the number of rows."""
@@ -69,14 +72,3 @@ def residuals(explained: NDArray, energies: NDArray) -> NDArray:
     rest = energies[:, None] - explained
     rest[rest < rounding(rest.dtype) * energies[:, None]] = 0
     return rest
-
-
-def settle_ties(explained: NDArray) -> NDArray:
-    """Raise energies within rounding of the row's largest to it.
-
-    The first class then wins a tie, whichever way the last bits fell.
-    """
-    xp = namespace(explained)
-    largest = xp.max(explained, axis=1, keepdims=True)
-    close = explained >= largest * (1 - rounding(explained.dtype))
-    return xp.where(close, largest, explained)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ class Space(ABC):
     def energies_known(self) -> bool:
         """Whether the space can tell k(y, y) of new rows."""
         return True
+
+    def check_shape(self, X: Any) -> None:  # noqa: B027
+        """Raise a ValueError where what is given cannot be rows; scikit-learn checks the rest."""
 
     @abstractmethod
     def check(self, X: NDArray) -> None:
