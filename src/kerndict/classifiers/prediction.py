@@ -41,6 +41,11 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
     n_jobs: int | None
     decision: str
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
     def to(self, device: Any) -> Self:
         """Return the fitted classifier on another device.
 

@@ -22,6 +22,7 @@ from kerndict.cli.common import (
     add_reject,
     check_out,
 )
+from kerndict.cli.device import add_device
 from kerndict.cli.scoring import Scorer
 from kerndict.tables import Batch
 
@@ -56,6 +57,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="a column to copy to the output, by name or index; may be repeated",
     )
     add_drop(command)
+    add_device(command)
     add_reject(command)
     command.add_argument(
         "--unknown",
@@ -76,7 +78,7 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("--unknown needs --reject LEVEL.")
     if options.out is not None:
         check_out(options.out, [options.model, options.data], options.force)
-    scorer = Scorer(options.model, options.reject)
+    scorer = Scorer(options.model, options.reject, options.device)
     word = "unknown" if options.unknown is None else options.unknown
     if options.reject is not None and word in scorer.classes:
         raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")

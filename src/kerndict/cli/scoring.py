@@ -10,7 +10,9 @@ from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
 import kerndict
+from kerndict._arrays import Array, to_host
 from kerndict.cli.common import UsageError
+from kerndict.cli.device import Place
 from kerndict.cli.parameters import Classifier
 from kerndict.explanation import top_two
 from kerndict.rules.residual import residuals
@@ -39,11 +41,13 @@ class Scorer:
     ----------
     path : the model file
     reject : the level of typicality below which rows are rejected, or None
+    device : where decisions are made
     """
 
-    def __init__(self, path: str, reject: float | None = None) -> None:
+    def __init__(self, path: str, reject: float | None = None, device: str = "cpu") -> None:
         model = kerndict.load(path)
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+        self._place = Place(device)
         self.classifier: Classifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
@@ -57,27 +61,33 @@ class Scorer:
                 f"{path} decides by residuals and has no typicality: --reject needs a model "
                 "trained with --decision collaborative."
             )
+        self.classifier = self.classifier.to(device)
 
     def decide(self, X: NDArray) -> Decisions:
         """Return the decisions about some rows."""
         for scaler in self._scalers:
             X = scaler.transform(X)
+        with self._place.computing():
+            return self._decided(self._place.moved(X))
+
+    def _decided(self, X: Array) -> Decisions:
         classifier = self.classifier
         rows, fitted = classifier.check_rows(X), classifier.model_
-        scores, log_proba, values = fitted.scores(rows, classifier.n_jobs), None, None
+        scores = to_host(fitted.scores(rows, classifier.n_jobs))
+        log_proba, values = None, None
         if self.collaborative:
             log_proba = log_softmax(scores, axis=1)
             values = np.exp(log_proba)
         else:
             energies = fitted.space.energies(rows)
             if energies is not None:
-                values = residuals(scores, energies)
+                values = residuals(scores, to_host(energies))
         top = top_two(scores)
         return Decisions(
             top,
             None if values is None else np.take_along_axis(values, top, axis=1),
             log_proba,
-            None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
+            None if self.reject is None else to_host(fitted.typicality(rows, classifier.n_jobs)),
         )
 
     @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from kerndict.cli.device import Place
 from kerndict.cli.parameters import Classifier
 from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
 from kerndict.tables import Batch, Rows, open_table
@@ -82,8 +83,10 @@ def fit_streamed(
     labels = dict(zip(written, as_labels(written).tolist(), strict=True))
     classifier = model[-1] if isinstance(model, Pipeline) else model
 
+    place = Place(options.device)
+
     def prepared(X: NDArray) -> NDArray:
-        return model[:-1].transform(X) if isinstance(model, Pipeline) else X
+        return place.moved(model[:-1].transform(X) if isinstance(model, Pipeline) else X)
 
     def batches(rows: Rows) -> Iterator[tuple[NDArray, NDArray]]:
         done, begin = 0, time.perf_counter()
@@ -99,7 +102,7 @@ def fit_streamed(
     if isinstance(model, Pipeline):
         model[:-1].fit(found.sample.X)
     y = np.array([labels[label] for label in found.drawn_labels])
-    with open_table(options.data) as table:
+    with open_table(options.data) as table, place.computing():
         rows = table.training_rows(options.label, options.drop)
         classifier.fit_batches(
             batches(rows),

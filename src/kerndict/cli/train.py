@@ -25,6 +25,7 @@ from kerndict.cli.common import (
     check_out,
     facts,
 )
+from kerndict.cli.device import Place, add_device
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -67,6 +68,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
     add_force(command)
     add_drop(command)
+    add_device(command)
     command.add_argument(
         "--no-normalize", action="store_true", help="take rows as they are, whatever their length"
     )
@@ -119,7 +121,7 @@ def _run(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     try:
         chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
-        model = make(chosen).fit(X, y)
+        model = Place(options.device).fit(make(chosen), X, y)
     except MemoryError as error:
         remedy = _remedy(X) if whole else "Use fewer rows."
         raise MemoryError(f"{error} {remedy}") from error

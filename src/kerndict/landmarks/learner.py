@@ -70,7 +70,10 @@ class Learner:
 
     def converted(self, convert: Callable[[Array], Array]) -> Self:
         """Return a learner with every array of rows or landmarks converted."""
-        other, parts = copy(self), [self.landmarks, self.sums.products, self.sums.by_class]
+        other, products = copy(self), self.sums.products
+        if on_host(products):  # where only the lower triangle counts
+            products = np.tril(products) + np.tril(products, -1).T
+        parts = [self.landmarks, products, self.sums.by_class]
         other.landmarks, products, by_class = moved(parts, convert)
         other.sums = replace(self.sums, products=products, by_class=by_class)
         other.sample = replace(self.sample, X=convert(self.sample.X))
