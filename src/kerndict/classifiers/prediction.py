@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
@@ -100,7 +101,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             A copy only where the precision differs.
         """
         check_is_fitted(self)
-        self.model_.space.check_shape(X)
+        self.model_.space.check_shape(tuple(np.shape(X)))
         check_place(self, X, method, self.model_.grams[0])
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)

@@ -24,10 +24,10 @@ def save(
     Parameters
     ----------
     model : DictionaryClassifier, KernelDictionaryClassifier, Pipeline or search
-        Fitted.  Before the classifier of a pipeline may stand scalers, encoders, imputers, `PCA` and
-        others of scikit-learn, which ``docs/saving.md`` lists, also within a `ColumnTransformer`
-        and pipelines; of the pipeline's own options only the names of the steps are kept.  A
-        search is kept by its `best_estimator_`.
+        Fitted.  Before the classifier of a pipeline may stand scalers, encoders, imputers, `PCA`
+        and others of scikit-learn, which ``docs/saving.md`` lists, also within a
+        `ColumnTransformer` and pipelines; of the pipeline's own options only the names of the
+        steps are kept.  A search is kept by its `best_estimator_`.
     path : str or path-like
         Where to; ``.safetensors`` is a good ending.
 

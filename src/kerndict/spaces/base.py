@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,8 @@ class Space(ABC):
         """Whether the space can tell k(y, y) of new rows."""
         return True
 
-    def check_shape(self, X: Any) -> None:  # noqa: B027
-        """Raise a ValueError where what is given cannot be rows; scikit-learn checks the rest."""
+    def check_shape(self, shape: tuple[int, ...]) -> None:  # noqa: B027
+        """Raise a ValueError where rows of this shape are something else than the space takes."""
 
     @abstractmethod
     def check(self, X: NDArray) -> None:

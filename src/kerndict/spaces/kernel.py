@@ -155,11 +155,10 @@ class PrecomputedSpace(DualSpace):
         """Whether the space can tell k(y, y) of new rows."""
         return self.training_diagonal is not None
 
-    def check_shape(self, X: Any) -> None:
-        shape = tuple(np.shape(X))
+    def check_shape(self, shape: tuple[int, ...]) -> None:
         if shape[1:] != (self.n_features,):
             raise ValueError(
-                "kernel='precomputed' needs the kernel of the samples with all "
+                f"kernel='precomputed' needs the kernel of the samples with all "
                 f"{self.n_features} training samples, got X of shape {shape}: give K(X, X_train)."
             )
 
