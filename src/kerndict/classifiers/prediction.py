@@ -48,9 +48,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         return tags
 
     def to(self, device: Any) -> Self:
-        """Return the fitted classifier on another device.
-
-        Everything is computed where the arrays are: rows must be where the model is.
+        """Return the fitted classifier on another device, where rows must then be too.
 
         Parameters
         ----------
