@@ -4,13 +4,19 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
+# scikit-learn asks for this where it takes arrays other than NumPy's; SciPy reads it once.
+if tuple(map(int, version("scikit-learn").split(".")[:2])) >= (1, 8):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings
+from places import there as there
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 

@@ -35,9 +35,9 @@ FLOORS = [
     {"pursuit"},
     {"kernels"},
     {"preparation"},
-    {"_chunks", "_jit", "_state"},
+    {"_chunks", "_jit", "_stack", "_state"},
     {"_jit_cache"},
-    {"_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
+    {"_arrays", "_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
     {"exceptions"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -14,6 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
+from kerndict._arrays import (
+    beside,
+    cast,
+    inner,
+    namespace,
+    on_host,
+    one_hot,
+    row_dots,
+    take,
+    to_host,
+)
 from kerndict._state import stored
 
 #: Directions that are kept, and the features from which they are found by random projections.
@@ -46,34 +57,37 @@ class Preparation:
         """Return rows as they are compared, in the precision of X."""
         if self.square_root:
             X = square_root(X)
-        if len(self.shares):
+        if self.shares.shape[0]:
             X = X - ((X @ self.directions.T) * self.shares) @ self.directions
         return unit_rows(X) if self.unit else X
 
     def undone(self, X: NDArray) -> NDArray:
         """Return rows that become X, but for the length that they had."""
-        if len(self.shares):
+        if self.shares.shape[0]:
             along = (X @ self.directions.T) * (self.shares / (1 - self.shares))
             X = X + along @ self.directions
-        return X * np.abs(X) if self.square_root else X
+        return X * namespace(X).abs(X) if self.square_root else X
 
 
 def square_root(X: NDArray) -> NDArray:
     """Return the square root of each number, with the sign that it had."""
-    return np.sign(X) * np.sqrt(np.abs(X))
+    xp = namespace(X)
+    return xp.sign(X) * xp.sqrt(xp.abs(X))
 
 
 def unit_rows(X: NDArray) -> NDArray:
     """Return rows of length 1; a row of zeros stays."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    return X / np.where(lengths > 0, lengths, 1)[:, None]
+    xp = namespace(X)
+    lengths = xp.sqrt(row_dots(X, X))
+    return X / xp.where(lengths > 0, lengths, 1)[:, None]
 
 
 def have_unit_length(X: NDArray) -> bool:
     """Tell whether all rows have length 1 but for rounding; rows of zeros do not count."""
     with np.errstate(over="ignore"):
-        squares = np.einsum("ij,ij->i", X, X)
-    return bool((np.abs(squares[squares > 0] - 1) <= 1e-3).all())
+        squares = row_dots(X, X)
+    xp = namespace(X)
+    return bool(xp.all(xp.abs(xp.where(squares > 0, squares, 1) - 1) <= 1e-3))
 
 
 class Recipe(NamedTuple):
@@ -90,7 +104,7 @@ class Spread:
     Parameters
     ----------
     directions : (v, m), those of the largest variance, orthonormal
-    variances : (v,), along them, relative to the mean over all directions
+    variances : (v,), along them, relative to the mean over all directions; on the host
     rest : the mean variance along all others
     """
 
@@ -112,19 +126,18 @@ def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) 
     labels : (N,), class indices
     weights : (N,), how much each row counts, None for 1 each
     """
-    E = class_errors(X.astype(np.float64, copy=False), labels, weights)
+    E = class_errors(cast(X, np.float64, copy=False), labels, weights)
     n_rows, m = E.shape
-    total = float(np.vdot(E, E))
-    scale = float(np.vdot(X, X)) if X.size else 0.0
+    total, scale = float(inner(E, E)), float(inner(X, X))
     if total <= 1e-20 * scale or total == 0:  # each sample is the mean of its class
-        return Spread(np.empty((0, m)), np.empty(0), 0.0)
+        return Spread(E[:0, :], np.empty(0), 0.0)
     count = min(DIRECTIONS, n_rows, m)
     if min(n_rows, m) <= MANY_FEATURES:
         variances, V = _exact(E, count)
     else:
         variances, V = _projected(E, count)
     kept = variances > 1e-10 * variances.max()
-    variances, V = variances[kept], V[kept]
+    variances, V = variances[kept], take(V, np.flatnonzero(kept))
     unit = total / m
     rest = max(total - float(variances.sum()), 0.0) / max(m - len(variances), 1)
     return Spread(V, variances / unit, rest / unit)
@@ -132,34 +145,51 @@ def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) 
 
 def class_errors(X: NDArray, labels: NDArray, weights: NDArray | None = None) -> NDArray:
     """Return rows less the means of their classes, times the roots of their weights."""
-    weights = np.ones(len(X)) if weights is None else weights
+    weights = np.ones(X.shape[0]) if weights is None else weights
     n_classes = int(labels.max(initial=-1)) + 1
     totals = np.bincount(labels, weights, minlength=n_classes)
-    members = np.zeros((n_classes, len(X)))
-    members[labels, np.arange(len(X))] = weights / np.where(totals > 0, totals, 1)[labels]
-    return (X - (members @ X)[labels]) * np.sqrt(weights)[:, None]
+    shares = weights / np.where(totals > 0, totals, 1)[labels]
+    if on_host(X):
+        members = np.zeros((n_classes, len(X)))
+        members[labels, np.arange(len(X))] = shares
+    else:
+        shares = beside(shares, X)
+        members = namespace(X).where(one_hot(labels, n_classes, X).T, shares, 0.0)
+    return (X - take(members @ X, labels)) * beside(np.sqrt(weights), X)[:, None]
 
 
 def _exact(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Return the largest eigenvalues of E'E and their vectors, from the smaller Gram matrix."""
-    few = len(E) < E.shape[1]
+    few = E.shape[0] < E.shape[1]
     G = E @ E.T if few else E.T @ E
-    w, U = eigh(G, subset_by_index=(len(G) - count, len(G) - 1))
+    size = G.shape[0]
+    if on_host(G):
+        w, U = eigh(G, subset_by_index=(size - count, size - 1))
+    else:
+        w, U = namespace(G).linalg.eigh(G)
+        w, U = to_host(w)[-count:], U[:, size - count :]
     if not few:
         return w, U.T
     kept = w > 1e-10 * w[-1]
-    return w[kept], (U[:, kept] / np.sqrt(w[kept])).T @ E
+    V = take(U.T, np.flatnonzero(kept)).T if not kept.all() else U
+    return w[kept], (V / beside(np.sqrt(w[kept]), V)).T @ E
 
 
 def _projected(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Return about the same from random projections that products with E'E sharpen."""
     rng = np.random.RandomState(0)
-    Q = qr(E.T @ rng.standard_normal((len(E), count + OVERSAMPLED)), mode="economic")[0]
+    drawn = beside(rng.standard_normal((E.shape[0], count + OVERSAMPLED)), E)
+    Q = _orthonormal(E.T @ drawn)
     for _ in range(SHARPENED):
-        Q = qr(E.T @ (E @ Q), mode="economic")[0]
+        Q = _orthonormal(E.T @ (E @ Q))
     B = E @ Q
-    w, U = np.linalg.eigh(B.T @ B)
-    return w[-count:], (Q @ U[:, -count:]).T
+    w, U = namespace(E).linalg.eigh(B.T @ B)
+    return to_host(w)[-count:], (Q @ U[:, -count:]).T
+
+
+def _orthonormal(A: NDArray) -> NDArray:
+    """Return an orthonormal basis of what the columns span."""
+    return qr(A, mode="economic")[0] if on_host(A) else namespace(A).linalg.qr(A).Q
 
 
 def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
@@ -175,8 +205,8 @@ def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
     return Preparation(
         int(recipe.square_root),
         recipe.strength,
-        spread.directions.astype(X.dtype),
-        spread.shares(recipe.strength).astype(X.dtype),
+        cast(spread.directions, X.dtype),
+        beside(spread.shares(recipe.strength), X, X.dtype),
         int(have_unit_length(X)),
     )
 
@@ -193,5 +223,5 @@ def spread_of(
 ) -> Spread:
     """Return how training rows, or their roots, spread; nothing where that is not asked."""
     if recipe.strength == 0:
-        return Spread(np.empty((0, X.shape[1])), np.empty(0), 0.0)
+        return Spread(cast(X[:0, :], np.float64), np.empty(0), 0.0)
     return within_classes(square_root(X) if recipe.square_root else X, labels, weights)

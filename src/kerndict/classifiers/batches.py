@@ -12,9 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from kerndict._arrays import is_array_api_obj, take, to_host
 from kerndict._threads import single_blas_thread
 from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_of
 from kerndict.classifiers.parameters import has_sums
+from kerndict.classifiers.place import check_place, float_types
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.kernels import Kernel
@@ -50,6 +52,15 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     @abstractmethod
     def check_parameters(self) -> None:
         """Check all parameters, as `fit` does first."""
+
+    def _checked(
+        self, X: ArrayLike, y: ArrayLike, dtype: list[Any], reset: bool = True
+    ) -> tuple[NDArray, NDArray]:
+        """Return rows where they are, and their labels on the host."""
+        y = to_host(y) if is_array_api_obj(y) else y
+        rows, target = validate_data(self, X, y, dtype=dtype, reset=reset)
+        check_classification_targets(target)
+        return rows, target
 
     @abstractmethod
     def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
@@ -205,8 +216,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         self.check_parameters()
         before = self.__dict__.copy()
         try:
-            rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
-            check_classification_targets(target)
+            rows, target = self._checked(X, y, float_types(X))
             for name in ("learner_", "batch_classes_", "model_"):
                 self.__dict__.pop(name, None)
             given = self._batch(rows, target, classes, None)
@@ -251,9 +261,11 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
                 "weights."
             )
         first = "learner_" not in vars(self)
-        dtype = [np.float64, np.float32] if first else [self.learner_.landmarks.rows.dtype]
-        rows, target = validate_data(self, X, y, dtype=dtype, reset=first)
-        check_classification_targets(target)
+        known = None if first else self.learner_.landmarks.rows
+        if known is not None:
+            check_place(self, X, "partial_fit", known)
+        dtype = float_types(X) if known is None else [known.dtype]
+        rows, target = self._checked(X, y, dtype, reset=first)
         given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():
@@ -293,4 +305,4 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         weights = self._weights(sample_weight, X, y, every)
         kept = np.flatnonzero(weights)
         labels = np.searchsorted(every, y[kept])
-        return Given(X[kept], labels, weights[kept], every, seen + kept)
+        return Given(take(X, kept), labels, weights[kept], every, seen + kept)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from kerndict.classifiers.span import warn_if_spanning
+from kerndict.core.batched import BatchedProblem
 from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
@@ -231,7 +232,9 @@ class _Iterations(Listener):
     def __init__(self, progress: Progress, task: Any) -> None:
         self._progress, self._task, self._done = progress, task, 0
 
-    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+    def started(
+        self, problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
         self._next()
 
     def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
@@ -268,7 +271,9 @@ class _Learning(_Iterations):
         super().__init__(progress, task)
         self._assembled = assembled
 
-    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+    def started(
+        self, problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
         model = self._progress.model
         if model.decision == "residual" and model.n_nonzero_coefs is not None:
             warn_if_spanning(problem, n_atoms, sparsity, atoms_given=model.n_atoms is not None)

@@ -27,6 +27,7 @@ from kerndict.cli.common import (
     number_between,
     whole_number,
 )
+from kerndict.cli.device import add_device
 from kerndict.cli.scoring import Scorer, distinct_names
 from kerndict.tables import Batch, Source
 
@@ -61,6 +62,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="a column to copy to the output, by name or index; may be repeated",
     )
     add_drop(command)
+    add_device(command)
     add_reject(command)
     command.add_argument(
         "--sets",
@@ -102,7 +104,8 @@ def _run(options: argparse.Namespace) -> int:
         check_out(options.out, [options.model, *Source(options.data).names], options.force)
     if options.sets is not None and not 0 < options.sets < 1:
         raise UsageError(f"--sets {options.sets:g} is out of range: give a number in (0, 1).")
-    scorer = Scorer(options.model, options.reject, options.top or 2, options.sets)
+    top, alpha = options.top or 2, options.sets
+    scorer = Scorer(options.model, options.reject, top, alpha, options.device)
     if options.proba and not scorer.collaborative:
         raise ValueError(
             f"{options.model} decides by residuals and has no probabilities: --proba needs a model "

@@ -27,6 +27,7 @@ from kerndict.cli.common import (
     facts,
     grid,
 )
+from kerndict.cli.device import Place, add_device
 from kerndict.cli.intake import Intake, described, held_by, take_in
 from kerndict.cli.parameters import (
     Classifier,
@@ -82,6 +83,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
     add_force(command)
     add_preparation(command)
+    add_device(command)
     command.add_argument(
         "--linear", action="store_true", help="the linear classifier instead of the kernel one"
     )
@@ -201,12 +203,13 @@ def _fitted(
 ) -> Classifier | Pipeline:
     """Return a fitted model: of all rows at once, or of a second pass over the table."""
     quiet = bool(given_parameters(options).get("verbose"))
+    place = Place(options.device)
     if taken.overview is None:
         chosen = {}
         if candidates:
             chosen = search(make, candidates, taken.X, y, given_parameters(options).get("n_jobs"))
         model = make(chosen)
-        return work(lambda: model.fit(taken.X, y), quiet)
+        return work(lambda: place.fit(model, taken.X, y), quiet)
     model = make({})
 
     @contextmanager
@@ -218,7 +221,9 @@ def _fitted(
             )
 
     seen = taken.overview
-    work(lambda: fit_streamed(model, seen, rows, lambda found: as_labels(found, WHOLE)), quiet)
+    work(
+        lambda: fit_streamed(model, seen, rows, lambda found: as_labels(found, WHOLE), place), quiet
+    )
     return model
 
 

@@ -140,14 +140,14 @@ class OnCluster(_Base):
             raise ValueError("sample_weight is not supported in score of Dask collections.")
         return right_share(self._cluster(), self.to_local(), aligned(X, y))
 
-    def check_rows(self, X: ArrayLike) -> NDArray:
+    def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
         """Return rows in memory as `model_` takes them."""
         if is_dask_collection(X):
             raise TypeError(
                 "X is a Dask collection: compute the rows you ask about first, or use predict, "
                 "predict_proba, predict_log_proba, decision_function or typicality."
             )
-        return super().check_rows(X)
+        return super().check_rows(X, method)
 
     def __sklearn_clone__(self) -> Self:  # a client cannot be copied
         other = type(self)(**clone(self.local_class(**self._local_parameters())).get_params(False))

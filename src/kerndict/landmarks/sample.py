@@ -1,11 +1,12 @@
 """A sample of all rows, of bounded size, that does not depend on the batches they came in."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import Array, beside, host_dtype, namespace, take
 from kerndict._state import stored
 
 #: Rows of every class that stay in any case.
@@ -55,10 +56,12 @@ class Sample:
     keys: NDArray = stored("real", "S", name="learner.keys")
 
     @classmethod
-    def empty(cls, count: int, n_features: int, dtype: np.dtype) -> Self:
-        """Return a sample of no rows."""
+    def empty(cls, count: int, n_features: int, dtype: Any, like: Array = None) -> Self:
+        """Return a sample of no rows, which are where ``like`` is."""
         none = np.empty(0)
-        return cls(count, np.empty((0, n_features), dtype), np.empty(0, np.int64), none, none)
+        X = np.empty((0, n_features), host_dtype(dtype))
+        X = X if like is None else beside(X, like, dtype)
+        return cls(count, X, np.empty(0, np.int64), none, none)
 
     def add(self, X: NDArray, labels: NDArray, weights: NDArray, keys: NDArray) -> None:
         """Offer rows with their random numbers; see :func:`row_keys`."""
@@ -66,8 +69,9 @@ class Sample:
         weights = np.concatenate([self.weights, weights])
         keys = np.concatenate([self.keys, keys])
         kept = self._kept(labels, keys)
-        old = kept[kept < len(self.X)]
-        self.X = np.concatenate([self.X[old], X[kept[len(old) :] - len(self.X)]])
+        count = self.X.shape[0]
+        old = kept[kept < count]
+        self.X = namespace(X).concat([take(self.X, old), take(X, kept[len(old) :] - count)])
         self.labels, self.weights, self.keys = labels[kept], weights[kept], keys[kept]
 
     def merge(self, other: "Sample") -> None:
@@ -82,7 +86,7 @@ class Sample:
         """
         near = np.flatnonzero(self.keys <= limits[self.labels])
         if len(near) < len(self.keys):
-            self.X, self.labels = self.X[near], self.labels[near]
+            self.X, self.labels = take(self.X, near), self.labels[near]
             self.weights, self.keys = self.weights[near], self.keys[near]
 
     def _kept(self, labels: NDArray, keys: NDArray) -> NDArray:
