@@ -96,7 +96,7 @@ def _check(model: Any, first: Any, number: int) -> None:
     places = [described(each.learner_.landmarks.rows) for each in (model, first)]
     if places[0] != places[1]:
         raise ValueError(
-            f"models[{number}] is of {places[0]}, models[0] of {places[1]}: move one of them by its "
+            f"models[{number}] is of {places[0]}, models[0] of {places[1]}: move one by its "
             "method to(device)."
         )
     if not _same_landmarks(model.learner_, first.learner_):
