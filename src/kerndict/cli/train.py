@@ -3,7 +3,6 @@
 import argparse
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -146,10 +145,12 @@ def _say_data(taken: Intake, sizes: NDArray) -> None:
         f"{sizes.sum()} rows of {len(taken.used)} features in {len(sizes)} classes of "
         f"{span(sizes.min(), sizes.max())} rows"
     )
-    print(facts([("data", words)], _INDENT))
+    print(facts([("data", words)], _INDENT), flush=True)
     if taken.names is not None and any(column.words for column in taken.columns):
-        print(grid(["column", "what it is", "taken"], described(taken.columns), right=False))
-    sys.stdout.flush()
+        print(
+            grid(["column", "what it is", "taken"], described(taken.columns), right=False),
+            flush=True,
+        )
 
 
 def _scale(
