@@ -166,7 +166,7 @@ class Control:
         from kerndict.rules.weights import fit_weights
 
         rng = np.random.RandomState(0)
-        sigma = choose_width(X, y, rng)
+        sigma = np.prod(choose_width(X, y, rng))
         places = draw(y, landmark_count(*X.shape), rng)
         kernel = Kernel("rbf", sigma, shift=distance_shift(X, sigma))
         self.landmarks = Landmarks.from_rows(kernel, X[places], places)

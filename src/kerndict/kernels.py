@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._state import stored
+from kerndict.preparation import Preparation
 
 #: The kernels with a name; a callable ``k(X, Z) -> matrix`` is the fifth kind.
 KERNELS = ("rbf", "poly", "linear", "precomputed")
@@ -21,8 +22,8 @@ class Kernel:
     """A kernel with its parameters settled.
 
     ``"rbf"`` exp(-|x - y|^2 / 2 sigma^2), ``"poly"`` (x'y + coef0)^degree, ``"linear"``
-    x'y, or a callable.  ``shift``, which does not change distances, is subtracted from the
-    rows before they are multiplied.
+    x'y, or a callable.  Rows go through the ``preparation`` first, if there is one; ``shift``,
+    which does not change distances, is then subtracted from them before they are multiplied.
     """
 
     name: str | Callable[[NDArray, NDArray], Any]
@@ -32,6 +33,7 @@ class Kernel:
     shift: NDArray | None = stored(
         "precision", "m", name="kernel.shift", optional=True, default=None
     )
+    preparation: Preparation | None = None
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K (len(X), len(Z)) in the precision of X."""
@@ -39,7 +41,12 @@ class Kernel:
         return self.between(rows, rows if Z is X else self.centred(Z))
 
     def centred(self, X: NDArray) -> NDArray:
-        """Return rows less the shift, as :meth:`between` takes them; X itself without one."""
+        """Return rows as :meth:`between` takes them: prepared, and less the shift.
+
+        X itself where there is neither.
+        """
+        if self.preparation is not None:
+            X = self.preparation(X)
         return X if self.shift is None else X - self.shift
 
     def between(self, X: NDArray, Z: NDArray) -> NDArray:
@@ -110,7 +117,7 @@ class Kernel:
         if callable(self.name):
             blocks = (X[k : k + _DIAGONAL_BLOCK] for k in range(0, len(X), _DIAGONAL_BLOCK))
             return np.concatenate([np.diagonal(self.matrix(B, B)) for B in blocks])
-        squares = 2 * _half_squares(X)
+        squares = 2 * _half_squares(self.centred(X))
         if self.name == "poly":
             return (squares + X.dtype.type(self.coef0)) ** self.degree
         return squares

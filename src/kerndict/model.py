@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from kerndict._chunks import map_chunks
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
 from kerndict.learning import Dictionaries
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
+from kerndict.rules.collaborative import largest_loss
 from kerndict.rules.residual import residuals
 from kerndict.spaces import Space
 
@@ -127,6 +129,32 @@ class Model:
             return rule.typicality(correlations, self.space.energies(X[rows]))
 
         return np.concatenate(self._map(part, len(X), n_jobs))
+
+    def sets(self, X: NDArray, alpha: float, n_jobs: int | None = None) -> NDArray:
+        """Return which classes belong to the set of each row; see `predict_set`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        alpha : float
+            The share of sets that may lack the true class.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            True where a class belongs to the set.
+        """
+        rule = self.rule
+        assert not isinstance(rule, ResidualRule)
+        if rule.losses is None:
+            raise AttributeError(
+                "this model comes from a file that does not keep the log-losses of training "
+                "samples held out, which sets are made by: fit it again."
+            )
+        return -log_softmax(self.scores(X, n_jobs), axis=1) <= largest_loss(rule.losses, alpha)
 
     def residuals(
         self, X: NDArray, energies: NDArray | None = None, n_jobs: int | None = None

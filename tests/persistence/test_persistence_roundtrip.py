@@ -200,8 +200,8 @@ def test_the_file_is_readable_by_others(path):
 
 
 def test_what_is_written_is_what_prediction_needs(path):
-    model = KernelDictionaryClassifier(**COLLABORATIVE, sigma=5.0).fit(X, y)
-    kerndict.save(model, path)
+    model = KernelDictionaryClassifier(**COLLABORATIVE, sigma=5.0, within_class_whitening=0)
+    kerndict.save(model.fit(X, y), path)
     needed = [
         *model.dual_dictionaries_,
         *model.model_.grams,

@@ -46,6 +46,7 @@ class Given(NamedTuple):
     weights: NDArray
     classes: NDArray
     indices: NDArray
+    groups: NDArray | None = None
 
     @property
     def sizes(self) -> NDArray:
@@ -169,7 +170,7 @@ def _learn_residual(
     order = np.argsort(sample.labels, kind="stable")
     sizes = np.bincount(sample.labels, minlength=len(given.classes))
     Z = landmarks.coordinates(sample.X[order], basis)
-    training = LinearTrainingSet.from_rows(Z, np.arange(len(Z)), sizes, sample.weights[order])
+    training = LinearTrainingSet.from_rows(Z, sizes, sample.weights[order])
     space = LandmarkSpace(
         n_features=rows.shape[1],
         kernel=landmarks.kernel,

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kerndict._validation import check_count, check_diagonal
+from kerndict._validation import check_count, check_diagonal, check_real
 from kerndict.classifiers.attributes import FittedAttributes
 from kerndict.classifiers.summary import visual_block
 from kerndict.explanation import Explanation
@@ -179,6 +179,44 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         """
         rows = self.check_rows(X)
         return self.model_.typicality(rows, self.n_jobs)
+
+    @available_if(_is_collaborative)
+    def predict_set(self, X: ArrayLike, alpha: float = 0.1) -> NDArray:
+        """Return the classes that each sample may belong to.
+
+        The sets hold the true class of at least a share ``1 - alpha`` of new samples, on average
+        over samples like those of `fit`: a class belongs to the set when its log-loss is no larger
+        than those of ``1 - alpha`` of the training samples, held out of the folds (a conformal
+        prediction set).  Samples of another kind, such as other speakers, are missed more often;
+        see the `groups` of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        alpha : float, default=0.1
+            The share of samples whose class may be missing, in (0, 1).
+
+        Returns
+        -------
+        sets : ndarray of shape (n_samples, n_classes)
+            True where a class belongs to the set, in the order of `classes_`.  A set can be empty,
+            where no class is likely enough.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from kerndict import KernelDictionaryClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = KernelDictionaryClassifier(random_state=0).fit(X[::2], y[::2])
+        >>> sets = model.predict_set(X[1::2], alpha=0.01)
+        >>> bool(sets[range(len(sets)), y[1::2]].mean() > 0.97), bool(sets.sum(axis=1).mean() < 1.2)
+        (True, True)
+        """
+        rows = self.check_rows(X)
+        if not 0 < check_real("alpha", alpha) < 1:
+            raise ValueError(f"alpha={alpha!r} is out of range: give a number in (0, 1).")
+        return self.model_.sets(rows, float(alpha), self.n_jobs)
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class with the best score.

@@ -3,9 +3,9 @@
 The tasks, as callbacks see them:
 
     fit                          with the collaborative rule:  fit
-      iteration 0 ... n_iter-1                                   learn
+      iteration 0 ... n_iter-1                                   fold 0 ... 4, or to 9
                                                                    iteration 0 ... n_iter-1
-                                                                 fold 0 ... 4
+                                                                 learn
                                                                    iteration 0 ... n_iter-1
 
     with landmarks:  fit
@@ -149,8 +149,8 @@ class Progress:
             )
 
     def begin(self, n_folds: int) -> None:
-        """Tell that learning begins; ``n_folds`` fits follow it, for the collaborative rule."""
-        self.n_folds = n_folds
+        """Tell that learning begins, with ``n_folds`` fits for the collaborative rule."""
+        self.n_folds, self._begin_folds = n_folds, time.perf_counter()
         self._started(1 + n_folds if n_folds else self.n_iter)
 
     def _started(self, n_tasks: int) -> None:
@@ -188,7 +188,6 @@ class Progress:
         yield _Learning(self, task, assembled)
         if self.n_folds:
             task.call_on_fit_task_end(estimator=self.model, **self.data)
-        self._begin_folds = time.perf_counter()
 
     @contextmanager
     def fold(self) -> Iterator[Listener]:
@@ -198,7 +197,7 @@ class Progress:
         yield _Iterations(self, task)
         task.call_on_fit_task_end(estimator=self.model, **self.data)
         self._folds += 1
-        tell("calibrating", self.share(self.n_iter))
+        tell("calibrating", self.share(0))
         if self.model.verbose:
             seconds = time.perf_counter() - self._begin_folds
             words = f"fold {self._folds}/{self.n_folds} of the collaborative rule"
@@ -282,11 +281,10 @@ class _Learning(_Iterations):
         tell("learning", progress.share(done))
         if progress.model.verbose:
             seconds = time.perf_counter() - progress.begin_learning
-            whole = seconds / done * progress.n_iter
             progress.say(
                 f"iteration {done}/{progress.n_iter}: reconstruction {terms[0]:.6g}, "
                 f"coherence {terms[1]:.6g}",
-                whole * (1 + FOLD * progress.n_folds) - seconds,
+                seconds / done * (progress.n_iter - done),
             )
         return super().iteration(so_far, terms)
 

@@ -46,6 +46,14 @@ def balance(text: str) -> str | None:
     return None if text == "auto" else text
 
 
+def yes_or_auto(text: str) -> bool | None:
+    """Return a boolean, or None for ``auto``."""
+    words = {"true": True, "false": False, "auto": None}
+    if text not in words:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(words)}")
+    return words[text]
+
+
 def number_or_word(text: str) -> int | float | str:
     """Return a number, or ``auto`` itself."""
     return text if text == "auto" else number(text)
@@ -94,6 +102,11 @@ PARAMETERS = {
         "training rows that all others are described by: a number, or all", landmarks
     ),
     "class_weight": Parameter("balanced lets all classes count the same, auto all rows", balance),
+    "within_class_whitening": Parameter(
+        "how much directions are made small in which samples of a class differ: 0 for not at all",
+        number_or_auto,
+    ),
+    "square_root": Parameter("true takes the square root of each number", yes_or_auto),
     "kernel": Parameter("kernel", choices=("rbf", "poly", "linear")),
     "sigma": Parameter("width of the rbf kernel", number_or_auto),
     "degree": Parameter("degree of the poly kernel", number),

@@ -21,7 +21,7 @@ from kerndict.tabular import fills_gaps, name_columns, read_as
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of some rows: the two best classes and their values, all log-probabilities, typicality.
+    """Of some rows: the two best classes and their values, all log-probabilities, typicality, sets.
 
     ``top`` are classes, the best first; ``values`` are those of all classes: probabilities, or
     squared residuals under the residual rule, which has no ``log_proba``; None where a precomputed
@@ -33,6 +33,7 @@ class Decisions:
     values: NDArray | None
     log_proba: NDArray | None
     typicality: NDArray | None
+    sets: NDArray | None
     decided: NDArray
 
     def part(self, rows: NDArray) -> "Decisions":
@@ -42,6 +43,7 @@ class Decisions:
             None if self.values is None else self.values[rows],
             None if self.log_proba is None else self.log_proba[rows],
             None if self.typicality is None else self.typicality[rows],
+            None if self.sets is None else self.sets[rows],
             self.decided[rows],
         )
 
@@ -54,9 +56,12 @@ class Scorer:
     path : the model file
     reject : the level of typicality below which rows are rejected, or None
     top : how many of the best classes are wanted
+    alpha : the share of rows whose class may be missing in their set, None for no sets
     """
 
-    def __init__(self, path: str, reject: float | None = None, top: int = 2) -> None:
+    def __init__(
+        self, path: str, reject: float | None = None, top: int = 2, alpha: float | None = None
+    ) -> None:
         model, document = load_described(path)
         label = document.get("label")
         self._label: str | None = label if isinstance(label, str) else None
@@ -75,7 +80,12 @@ class Scorer:
         self.undecided = 0
         for _, step in steps:  # columns are matched here: scikit-learn has nothing to compare
             name_columns(step, None)
-        self.reject = reject
+        self.reject, self.alpha = reject, alpha
+        if alpha is not None and not self.collaborative:
+            raise ValueError(
+                f"{path} decides by residuals and has no sets of classes: --sets needs a model "
+                "trained with --decision collaborative."
+            )
         if reject is not None and not self.collaborative:
             raise ValueError(
                 f"{path} decides by residuals and has no typicality: --reject needs a model "
@@ -107,6 +117,7 @@ class Scorer:
             values,
             log_proba,
             None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
+            None if self.alpha is None else fitted.sets(rows, self.alpha, classifier.n_jobs),
             decided,
         )
 
@@ -154,3 +165,17 @@ def _without_gaps(X: NDArray) -> tuple[NDArray, NDArray]:
     """Return rows with zeros in place of those with gaps, and which have none."""
     whole = ~np.isnan(X).any(axis=1)
     return (X, whole) if whole.all() else (np.where(whole[:, None], X, 0), whole)
+
+
+def distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the names of copied columns; those that we write too are marked as the input's.
+
+    >>> distinct_names(["id", "label"], ["label", "probability"])
+    ['id', 'input_label']
+    """
+    names: list[str] = []
+    for name in copied:
+        while name in (*header, *names):
+            name = f"input_{name}"
+        names.append(name)
+    return names

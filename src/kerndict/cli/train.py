@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli import cluster
 from kerndict.cli.common import (
     UsageError,
     add_command,
@@ -95,6 +96,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="PARAMETER=V1,V2",
         help="search these values instead; may be repeated for all combinations",
     )
+    cluster.add_scheduler(command, "rows are learned from where they are read")
     add_parameters(command)
     command.set_defaults(run=_run)
 
@@ -108,6 +110,12 @@ def _run(options: argparse.Namespace) -> int:
     make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    if options.scheduler is not None:
+        begin = time.perf_counter()
+        fitted, names, label = cluster.train(options, make_classifier(options.linear, given))
+        save_named(fitted, options.out, names, options.force, label)
+        print(_report(options, fitted, time.perf_counter() - begin))
+        return 0
     source = Source(options.data, again=True)
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"

@@ -37,6 +37,7 @@ class Settled(NamedTuple):
     weight: float
     offsets: NDArray
     held_out: NDArray
+    losses: NDArray
 
 
 class Closed(NamedTuple):
@@ -120,8 +121,9 @@ def settle(
     head = weights[0] * head
     if correction is not None:
         head[:q] += weights[2] * correction
-    strange = np.sort(-weigh(features, weights, offsets).max(axis=1))
-    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange)
+    scores = weigh(features, weights, offsets)
+    strange, lost = np.sort(-scores.max(axis=1)), np.sort(losses(scores, told.labels))
+    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange, lost)
 
 
 def _problem(

@@ -25,7 +25,8 @@ class CollaborativeRule(Rule):
 
     ``weights`` are alpha, beta and delta; ``inverse`` is ``(G + ridge I)^-1``; ``own_inverses``
     are those of the blocks G_cc; ``held_out`` holds the :func:`strangeness` of the training samples
-    out of fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
+    out of fold, sorted, and ``losses`` their log-losses, sorted; ``span`` is the pseudo-inverse of
+    G, kept only where k(y, y) is unknown.
     """
 
     has_probabilities: ClassVar[bool] = True
@@ -39,6 +40,7 @@ class CollaborativeRule(Rule):
     own_inverses: list[NDArray] = stored("precision", "n_i n_i", name="rule.own")
     held_out: NDArray = stored("real", "H", name="rule.known")
     span: NDArray | None = stored("precision", "n n", name="rule.span", optional=True)
+    losses: NDArray | None = stored("real", "H", name="rule.losses", optional=True, default=None)
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         B = np.hstack(list(correlations))
@@ -89,6 +91,17 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     """
     milder = np.searchsorted(held_out, strange)
     return (1 + len(held_out) - milder) / (1 + len(held_out))
+
+
+def largest_loss(losses: NDArray, alpha: float) -> float:
+    """Return the log-loss up to which a class belongs to the set of a signal.
+
+    Of a new signal the true class has a larger one with a probability of at most ``alpha``, where
+    it is as likely as each of the training samples to stand in any place among them.  ``losses``
+    are those of the training samples, sorted; with too few of them every class belongs to the set.
+    """
+    place = int(np.ceil((len(losses) + 1) * (1 - alpha)))
+    return np.inf if place > len(losses) else float(losses[place - 1])
 
 
 def logarithmic_rounding(largest: NDArray) -> NDArray:

@@ -10,15 +10,27 @@ from kerndict.spaces.kernel import ComputedKernel, KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet
 from kerndict.spaces.landmarks import LandmarkSpace
 from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
+from kerndict.spaces.rows import (
+    KernelRows,
+    LinearRows,
+    PrecomputedRows,
+    TrainingRows,
+    kernel_of_prepared,
+)
 
 __all__ = [
     "ComputedKernel",
+    "KernelRows",
     "KernelSpace",
     "KernelTrainingSet",
     "LandmarkSpace",
+    "LinearRows",
     "LinearSpace",
     "LinearTrainingSet",
+    "PrecomputedRows",
     "PrecomputedSpace",
     "Space",
+    "TrainingRows",
     "TrainingSet",
+    "kernel_of_prepared",
 ]
