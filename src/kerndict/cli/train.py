@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli import cluster
@@ -27,6 +25,7 @@ from kerndict.cli.common import (
     grid,
 )
 from kerndict.cli.intake import Intake, described, held_by, take_in
+from kerndict.cli.labels import as_labels
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -53,8 +52,6 @@ from kerndict.tabular import (
 
 #: Columns of names in what is printed.
 _INDENT = 9
-#: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
-_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -272,21 +269,6 @@ def _way_out(options: argparse.Namespace, taken: Intake) -> str:
 def _remedy(X: NDArray) -> str:
     size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
-
-
-def as_labels(labels: list[str], limit: int) -> NDArray:
-    """Return labels as integers if all of them are written as such, else as strings.
-
-    These may take ``limit`` bytes; each takes as many as the longest.
-
-    >>> as_labels(["2", "10"], 100), as_labels(["2.0", "10.0"], 100), as_labels(["2", "02"], 100)
-    (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
-    """
-    whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
-    if not all(whole.values()):
-        check_bytes(4 * len(labels) * max(map(len, whole)), limit, "the array of labels")
-        return np.array(labels)
-    return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
 def _report(options: argparse.Namespace, model: Classifier | Pipeline, seconds: float) -> str:
