@@ -104,19 +104,16 @@ def _run(options: argparse.Namespace) -> int:
     for name, values in candidates.items():
         for value in values:
             make_classifier(options.linear, {**given, name: value})
-    make_classifier(options.linear, given)
+    classifier = make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    begin = time.perf_counter()
     if options.scheduler is not None:
-        begin = time.perf_counter()
-        fitted, names, label = cluster.train(options, make_classifier(options.linear, given))
-        save_named(fitted, options.out, names, options.force, label)
-        print(_report(options, fitted, time.perf_counter() - begin))
+        print(_report(options, cluster.train(options, classifier), time.perf_counter() - begin))
         return 0
     source = Source(options.data, again=True)
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
-    begin = time.perf_counter()
     taken = take_in(options, source)
     if whole and not options.linear and _kernel_bytes(taken.X) > _memory():
         raise MemoryError(_remedy(taken.X))
