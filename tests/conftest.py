@@ -79,6 +79,24 @@ def flowers(tmp_path_factory):
     return paths
 
 
+@pytest.fixture(scope="session")
+def dask_client():
+    """Return the client of a cluster of two worker processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs="ERROR",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
 @contextmanager
 def use_loops(kind):
     """Let pursuits run on ``packed`` vectors or in ``plain`` loops."""

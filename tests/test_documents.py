@@ -24,6 +24,8 @@ NOT_RUN = {
     ". .venv": "belongs to the line before",
     "python benchmarks/": "hours, on feature files",
     "kerndict reproduce --data": "hours, on feature files",
+    "kerndict train rows/": "needs a cluster; tests/cluster runs the same",
+    "kerndict predict model.safetensors rows/": "needs a cluster; tests/cluster runs the same",
 }
 X, y = toy()
 K = X @ X.T

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from kerndict._pipelines import Chain, chain
 from kerndict.classifiers.summary import summary
@@ -128,6 +129,8 @@ def explain(
     """
     found = chain(model)
     rows = found.transform(X)
+    if issparse(rows):  # what is left of a row is dense
+        rows = rows.toarray()
     classifier = found.classifier
     plain = classifier.explain(rows, diagonal=diagonal, n_samples=n_samples)
     values = classifier.check_rows(rows)

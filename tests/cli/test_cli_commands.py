@@ -151,6 +151,20 @@ def test_rejected_rows_are_unknown(flowers, model, capsys):
         assert (row["runner_up"] if out else row["label"]) == label
 
 
+def test_sets_of_classes_are_written_on_request(flowers, model, capsys):
+    assert call("predict", flowers.model, flowers.test, "--sets", "0.2") == 0
+    found = records(capsys.readouterr().out)
+    sets = model[-1].predict_set(model[:-1].transform(X[1::2]), 0.2)
+    for row, own in zip(found, sets, strict=True):
+        assert row["set"] == "|".join(model.classes_[own].tolist())
+    for arguments, words in (
+        ([flowers.model, flowers.test, "--sets", "1"], "--sets 1 is out of range"),
+        ([flowers.residual, flowers.test, "--sets", "0.2"], "has no sets of classes"),
+    ):
+        assert call("predict", *arguments) != 0
+        assert words in capsys.readouterr().err
+
+
 def test_evaluate_measures_what_scikit_learn_measures(flowers, model, capsys):
     result = evaluated(capsys, flowers.model, flowers.test)
     truth, p, labels = y[1::2], model.predict_proba(X[1::2]), model.predict(X[1::2])
@@ -232,6 +246,7 @@ def test_inspect_shows_the_summary(flowers, capsys):
     content = json.loads(capsys.readouterr().out)
     loaded = kerndict.load(flowers.model)
     expected = json.loads(json.dumps(summary(loaded[-1])))
+    expected.pop("steps")  # of the pipeline there are some
     assert {name: content[name] for name in expected} == expected
     assert content["labels"] == ["setosa", "versicolor", "virginica"]
     assert content["feature_names"] == FEATURES

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler, normalize
 from sklearn.svm import SVC
 
 import kerndict
@@ -83,6 +83,19 @@ def test_exact_models(kernel, decision, atoms):
     else:
         model = KernelDictionaryClassifier(kernel=kernel, sigma=5.0, coef0=0.5, **options)
     assert_agrees(model.fit(X, y), new)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf", "poly"])
+@pytest.mark.parametrize("options", [{}, {"n_landmarks": 30}])
+@pytest.mark.parametrize("unit", [False, True])
+def test_rows_are_prepared(kernel, options, unit):
+    settings = {**SMALL, "within_class_whitening": 1.0, "square_root": True, **options}
+    if kernel is None:
+        model = DictionaryClassifier(**settings)
+    else:
+        model = KernelDictionaryClassifier(kernel=kernel, **settings)
+    rows, others = (normalize(Z) for Z in (X, new)) if unit else (X, new)
+    assert_agrees(model.fit(rows, y), np.vstack([others, np.zeros_like(others[:1])]))
 
 
 @pytest.mark.parametrize("kernel", [None, "rbf", "poly", "linear"])

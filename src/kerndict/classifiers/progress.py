@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 SAY_EVERY = 2.0
 #: A fold takes so many times what learning takes: its features for every ridge come to it.
 FOLD = 2.0
+#: The share of a fit that is done when all its passes are.
+LAST = 0.9
 _watcher: ContextVar[Callable[[str, float], None] | None] = ContextVar("watcher", default=None)
 
 
@@ -162,7 +164,7 @@ class Progress:
         for number, part in enumerate(parts, 1):
             task = self._fit.subcontext(task_name="chunk")
             task.call_on_fit_task_begin(estimator=self.model, **self.data)
-            tell("summing up rows", 0.9 * (number - 1) / len(parts))
+            tell("summing up rows", LAST * (number - 1) / len(parts))
             yield part
             if task.call_on_fit_task_end(estimator=self.model, **self.data):
                 return
@@ -171,7 +173,7 @@ class Progress:
                 said = now
                 left = (now - begin) / number * (len(parts) - number)
                 self.say(f"{part.stop} of {parts[-1].stop} samples summed up", left)
-        tell("settling the model", 0.9)
+        tell("settling the model", LAST)
 
     @contextmanager
     def learning(self, assembled: Callable[[Dictionaries], Model]) -> Iterator[Listener]:
@@ -211,7 +213,7 @@ class Progress:
     def share(self, done: int) -> float:
         """Return the share of the work that is done, with so many passes of the model itself."""
         learned = done / self.n_iter if self.n_iter else 1.0
-        return (learned + FOLD * self._folds) / (1 + FOLD * self.n_folds)
+        return LAST * (learned + FOLD * self._folds) / (1 + FOLD * self.n_folds)
 
     def seconds(self) -> float:
         """Return the time since `fit` began."""

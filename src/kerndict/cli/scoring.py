@@ -165,3 +165,17 @@ def _without_gaps(X: NDArray) -> tuple[NDArray, NDArray]:
     """Return rows with zeros in place of those with gaps, and which have none."""
     whole = ~np.isnan(X).any(axis=1)
     return (X, whole) if whole.all() else (np.where(whole[:, None], X, 0), whole)
+
+
+def distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the names of copied columns; those that we write too are marked as the input's.
+
+    >>> distinct_names(["id", "label"], ["label", "probability"])
+    ['id', 'input_label']
+    """
+    names: list[str] = []
+    for name in copied:
+        while name in (*header, *names):
+            name = f"input_{name}"
+        names.append(name)
+    return names

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli import cluster
 from kerndict.cli.common import (
     UsageError,
     add_command,
@@ -26,7 +27,7 @@ from kerndict.cli.common import (
     facts,
     grid,
 )
-from kerndict.cli.intake import Intake, described, take_in
+from kerndict.cli.intake import Intake, described, held_by, take_in
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -39,6 +40,7 @@ from kerndict.cli.prepare import add_preparation, check_preparation
 from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
 from kerndict.cli.work import warn_if_long, work
+from kerndict.landmarks import landmark_count
 from kerndict.persistence import save_named
 from kerndict.tables import Cells, Rows, Source
 from kerndict.tabular import (
@@ -95,6 +97,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="PARAMETER=V1,V2",
         help="search these values instead; may be repeated for all combinations",
     )
+    cluster.add_scheduler(command, "rows are learned from where they are read")
     add_parameters(command)
     command.set_defaults(run=_run)
 
@@ -108,12 +111,17 @@ def _run(options: argparse.Namespace) -> int:
     make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    if options.scheduler is not None:
+        begin = time.perf_counter()
+        fitted, names, label = cluster.train(options, make_classifier(options.linear, given))
+        save_named(fitted, options.out, names, options.force, label)
+        print(_report(options, fitted, time.perf_counter() - begin))
+        return 0
     source = Source(options.data, again=True)
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
-    at_once = whole or given.get("decision") == "residual" or bool(candidates)
     begin = time.perf_counter()
-    taken = take_in(options, source, at_once)
+    taken = take_in(options, source)
     if whole and not options.linear and _kernel_bytes(taken.X) > _memory():
         raise MemoryError(_remedy(taken.X))
     y = as_labels(taken.labels, taken.limit)
@@ -132,8 +140,7 @@ def _run(options: argparse.Namespace) -> int:
         scale = _scale(options, taken, y, int(sizes.sum()), lambda scale: make({}, scale))
         model = _fitted(options, source, taken, y, candidates, lambda found: make(found, scale))
     except MemoryError as error:
-        remedy = _remedy(taken.X) if whole and not options.linear else "Use fewer rows."
-        raise MemoryError(f"{error} {remedy}") from error
+        raise MemoryError(f"{error} {_way_out(options, taken)}") from error
     if isinstance(model, Pipeline) and taken.names is not None:
         name_columns(model[0], taken.names)
     save_named(model, options.out, taken.names, options.force, taken.label)
@@ -168,8 +175,12 @@ def _scale(
     if scale is None and not is_plain(taken.used):
         scale = "columns"
     if scale is None:
-        quiet = bool(given_parameters(options).get("verbose"))
-        found = work(lambda: choose_scale(make, ("rows", "columns"), taken.X, y), quiet)
+        given = given_parameters(options)
+        threads = given.get("n_jobs")
+        found = work(
+            lambda: choose_scale(make, ("rows", "columns"), taken.X, y, threads),
+            bool(given.get("verbose")),
+        )
         scale = found[0].scale if found else "rows"
         if found:
             best, other = found
@@ -240,6 +251,21 @@ def _memory() -> float:
 
 def _kernel_bytes(X: NDArray) -> int:
     return X.itemsize * len(X) ** 2
+
+
+def _way_out(options: argparse.Namespace, taken: Intake) -> str:
+    """Return what to change in this very command, so that it takes less memory."""
+    given = given_parameters(options)
+    if given.get("n_landmarks") == "all":
+        return "Leave out --n-landmarks all." if options.linear else _remedy(taken.X)
+    if taken.overview is None and taken.names is None:
+        return "Save the rows as csv or parquet, which are read a batch at a time."
+    held = held_by(options)
+    if held:
+        return f"Leave out {held}: the table is then read a batch at a time."
+    width = 2 * len(taken.used)
+    fewer = (given.get("n_landmarks") or landmark_count(max(len(taken.X), width), width)) // 2
+    return f"Give fewer landmarks, --n-landmarks {max(2, fewer)}, or leave out columns by --drop."
 
 
 def _remedy(X: NDArray) -> str:

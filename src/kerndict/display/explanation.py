@@ -214,9 +214,16 @@ class ExplanationDisplay:
         draw_weights(panel, found.feature_names, found.values[0], found.feature_weights[0])
         winner, runner_up = (label_text(label) for label in found.classes[found.top[0]])
         small = {"fontsize": "small"}
-        # On two lines, as both labels may be long.
-        panel.set_title(f"← for {runner_up}\n", loc="left", color=RUNNER_UP, **small)
         panel.set_title(f"for {winner} →", loc="right", color=WINNER, **small)
+        panel.annotate(  # a line above, as both labels may be long
+            f"← for {runner_up}",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 21),
+            textcoords="offset points",
+            color=RUNNER_UP,
+            **small,
+        )
         panel.set_xlabel("weight of the feature")
         self.figure_, self.ax_ = figure, self.axes_["scores"]
         return self

@@ -43,12 +43,21 @@ class Learner:
         count = sample_count(len(rows), rows.shape[1], rows.dtype.itemsize)
         self.sample = Sample.empty(count, rows.shape[1], rows.dtype)
 
-    def add(self, X: NDArray, labels: NDArray, weights: NDArray) -> None:
-        """Learn from rows, their classes and weights."""
-        keys = row_keys(self.seed, int(self.sums.rows.sum()), len(X))
+    def add(self, X: NDArray, labels: NDArray, weights: NDArray, start: int | None = None) -> None:
+        """Learn from rows, their classes and weights.
+
+        ``start`` is the place of the first one among all rows there are, where others than those
+        learned so far stand before it.
+        """
+        keys = row_keys(self.seed, int(self.sums.rows.sum()) if start is None else start, len(X))
         energies = self.landmarks.kernel.diagonal(X)
         self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
         self.sample.add(X, labels, weights, keys)
+
+    def merge(self, other: "Learner") -> None:
+        """Learn what another learner with the same landmarks has learned, from rows behind."""
+        self.sums.merge(other.sums)
+        self.sample.merge(other.sample)
 
     def copy(self) -> Self:
         """Return a learner that goes on by itself; rows and landmarks are shared."""

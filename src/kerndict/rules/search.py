@@ -111,7 +111,9 @@ def _weakest_that_helps(
 
 
 def mean_loss(choice: Choice) -> float:
-    """Return the mean log-loss of the samples left out."""
+    """Return the mean log-loss of the samples left out, infinite if there is none."""
+    if not len(choice.losses):
+        return np.inf
     return float(choice.counted @ choice.losses / choice.counted.sum())
 
 
