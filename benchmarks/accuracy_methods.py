@@ -7,6 +7,8 @@ Each is an estimator with ``fit``, ``predict`` and, where there are any, ``predi
 prediction needs, and hyper-parameters.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
@@ -66,13 +68,17 @@ class Method(ClassifierMixin, BaseEstimator):
 class Default(Method):
     """KernelDictionaryClassifier as it comes."""
 
+    options: ClassVar[dict] = {}
+
     def fit(self, X, y):
         self.model_ = paper_settings("digits", "default")
-        last = self.model_[-1].set_params(random_state=self.seed)
+        last = self.model_[-1].set_params(random_state=self.seed, **self.options)
         self.model_.fit(X, y)
         self.kept_, self.rows_ = int(last.n_atoms_.sum()), len(X)
         self.chosen_ = {
             "sigma": last.sigma_,
+            "within_class_whitening": last.within_class_whitening_,
+            "square_root": last.square_root_,
             "ridge": last.ridge_,
             "weights": [round(float(w), 4) for w in last.rule_weights_],
         }
@@ -80,6 +86,15 @@ class Default(Method):
 
     def predict_proba(self, X):
         return self.model_.predict_proba(X)
+
+    def predict_set(self, X, alpha):
+        return self.model_[-1].predict_set(self.model_[:-1].transform(X), alpha)
+
+
+class Unprepared(Default):
+    """The same with rows as they are."""
+
+    options: ClassVar[dict] = {"within_class_whitening": 0, "square_root": False}
 
 
 class Paper(Method):
@@ -232,6 +247,7 @@ class KernelSRC(Method):
 
 METHODS = {
     "default": Default,
+    "unprepared": Unprepared,
     "svc": RBFSVM,
     "svc-temperature": TemperedSVM,
     "linear-svc": LinearSVM,

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from accuracy_choices import choices, coverage, few, paired
 from accuracy_figures import OTHER, OURS, PEER, draw_ranks, draw_reliability
 from accuracy_tables import (
     PROBABLE,
@@ -49,11 +50,26 @@ the paper's method computes the kernel with all training rows, and the count of 
 correlations, codes and Gram matrices. An RBF SVM needs its support vectors only, a linear SVM one
 vector per class, DPL two matrices per class.
 """
+CHOICES = """A number is the strength of the whitening within classes; *root* is the square root of
+non-negative numbers. What was chosen was chosen inside the training part.
+"""
+COVERAGE = """Share of test samples whose set holds the true class, in %, and classes per set.
+Each share has a standard error of `sqrt(alpha (1 - alpha) (1 / training + 1 / test samples))`.
+Where more than `1 - alpha` of all samples are told right the sets are cautious: the model of the
+fit is better than those of the folds. The test speakers of the isolet sets are new, and the test
+part of usps is harder than its training part.
+"""
 FLOORS = (
-    ("yaleb", "accuracy", 98.5),
-    ("ar", "accuracy", 98.9),
-    ("caltech101", "accuracy", 80.3),
-    ("caltech101", "accuracy_per_class", 74.0),
+    ("yaleb", "accuracy", 98.9),
+    ("ar", "accuracy", 99.5),
+    ("caltech101", "accuracy", 82.0),
+    ("caltech101", "accuracy_per_class", 75.0),
+    ("coil20", "accuracy", 99.6),
+    ("usps-20", "accuracy", 89.7),
+    ("usps", "accuracy", 95.7),
+    ("isolet-20", "accuracy", 91.8),
+    ("isolet-60", "accuracy", 95.2),
+    ("isolet", "accuracy", 97.0),
 )
 
 
@@ -63,6 +79,8 @@ def conditions(results):
     for name, field, floor in FLOORS:
         what = f"{name}, {'mean over classes' if 'per_class' in field else 'accuracy'}"
         several = results.values(name, "default", field, seeds=3)
+        if not several:
+            continue
         more = results.values(name, "default", field, seeds=100)
         for values in (several, more) if len(more) > len(several) else (several,):
             value = 100 * mean(values)
@@ -80,10 +98,11 @@ def conditions(results):
         limit = f"{TITLES[peer]}: {scale * svm:.{digits}f}"
         value = f"{scale * ours:.{digits}f}"
         rows.append([f"mean {title} over all sets", limit, value, met(better(ours, svm))])
-    for name in ("yaleb", "caltech101"):
+    for name in ("yaleb", "ar", "caltech101"):
         for cell in results.cells.get((name, "cost"), []):
-            what = f"{name}, fit relative to a plain fit"
-            rows.append([what, "at most 15", f"{cell['ratio']:.1f}", met(cell["ratio"] <= 15)])
+            what = f"{name}, fit relative to one of rows as they are"
+            ratio = cell["preparation_ratio"]
+            rows.append([what, "at most 2.2", f"{ratio:.2f}", met(ratio <= 2.2)])
     return table(["condition", "limit", "default", ""], rows)
 
 
@@ -100,9 +119,14 @@ def behind(results):
             ours = results.mean(name, "default", field)
             methods = RANKED if field == "accuracy" else PROBABLE
             others = {m: results.mean(name, m, field) for m in methods}
+            if ours is None:
+                continue
             better = [m for m, v in others.items() if v is not None and sign * (v - ours) > 0]
             better.sort(key=lambda m, others=others: -sign * others[m])
-            listed = ", ".join(f"{TITLES[m]} {scale * others[m]:.{digits}f}" for m in better)
+            listed = ", ".join(
+                f"{TITLES[m]} {scale * others[m]:.{digits}f}{paired(results, name, m, field)}"
+                for m in better
+            )
             if better:
                 lines.append(f"- {name}, {title} {scale * ours:.{digits}f}: {listed}")
     return "\n".join(lines) + "\n"
@@ -183,6 +207,14 @@ def report(results):
         behind(results),
         "In cost and size, beside the RBF SVM and its search (differences above 10 %):\n",
         costlier(results),
+        "### What the preparation did\n",
+        choices(results),
+        CHOICES,
+        "### Few samples per class\n",
+        few(results),
+        "### Sets of classes\n",
+        coverage(results),
+        COVERAGE,
         "### Log-loss\n",
         field_table(results, PROBABLE, "log_loss", 1, 3, min),
         "### Expected calibration error, %\n",

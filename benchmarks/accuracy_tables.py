@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from statistics import mean, stdev
 
+import numpy as np
+
 TITLES = {
     "default": "default",
+    "unprepared": "default, rows as they are",
     "svc": "RBF SVM",
     "svc-temperature": "RBF SVM, temperature",
     "linear-svc": "linear SVM",
@@ -15,7 +18,8 @@ TITLES = {
     "paper": "paper",
     "paper-iter0": "paper, untrained",
 }
-RANKED = tuple(method for method in TITLES if method != "svc-temperature")  # decides as svc does
+#: "svc-temperature" decides as svc does, and "unprepared" is a part of the default.
+RANKED = tuple(method for method in TITLES if method not in ("svc-temperature", "unprepared"))
 PROBABLE = ("default", "svc", "svc-temperature", "linear-svc", "kernel-src", "dpl")
 SETS = (
     "yaleb",
@@ -28,6 +32,13 @@ SETS = (
     "isolet-20",
     "isolet-60",
     "isolet",
+)
+
+
+FEW = tuple(
+    f"{name}-{count}"
+    for name in ("yaleb", "ar", "caltech101", "coil20", "usps", "isolet")
+    for count in (3, 5, 8)
 )
 
 
@@ -49,6 +60,20 @@ class Results:
             other = [c[f"{field}_calibrated"] for c in cells]
             return max(own, other, key=mean)
         return own
+
+    def shared(self, name, methods, field):
+        """Return a field of methods on the seeds that all have, an array per method."""
+        seeds = [{c["seed"] for c in self.cells.get((name, m), []) if field in c} for m in methods]
+        common = sorted(set.intersection(*seeds))
+        found = []
+        for method in methods:
+            cells = {c["seed"]: c for c in self.cells.get((name, method), [])}
+            kinds = [field, f"{field}_calibrated"] if field.startswith("accuracy") else [field]
+            rows = [
+                [cells[s][k] for s in common] for k in kinds if common and k in cells[common[0]]
+            ]
+            found.append(np.array(max(rows, key=mean)) if rows else np.empty(0))
+        return common, found
 
     def mean(self, name, method, field):
         """Return the mean over seeds, or None."""

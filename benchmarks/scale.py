@@ -166,7 +166,7 @@ class Control:
         from kerndict.rules.weights import fit_weights
 
         rng = np.random.RandomState(0)
-        sigma = choose_width(X, y, rng)
+        sigma = np.prod(choose_width(X, y, rng))
         places = draw(y, landmark_count(*X.shape), rng)
         kernel = Kernel("rbf", sigma, shift=distance_shift(X, sigma))
         self.landmarks = Landmarks.from_rows(kernel, X[places], places)
@@ -280,7 +280,7 @@ def many_rows(kind, n):
             model = KernelDictionaryClassifier(random_state=0).fit(X[:n], y[:n])
         else:
             table, out = f"{folder}/table.parquet", f"{folder}/model"
-            words = ("train", table, "--label", "y", "--no-normalize", "--out", out)
+            words = ("train", table, "--label", "y", "--raw", "--out", out)
             if kerndict_command([*words, "--random-state", "0"]):
                 raise SystemExit(1)
         fitted = time.process_time()

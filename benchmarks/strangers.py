@@ -28,12 +28,15 @@ from kerndict import KernelDictionaryClassifier
 from kerndict.kernels import median_distance
 from kerndict.paper.environment import environment
 from kerndict.paper.peers import peer
+from kerndict.rules import CollaborativeRule
+from kerndict.rules.features import own_feature, rule_features
 
 #: ``name-60`` draws 60 training samples per class from the training part.
 SETS = ("yaleb", "ar", "caltech101", "coil20", "isolet-60", "usps-100", "isolet", "usps")
 FULL = ("isolet", "usps")  # our method only
 HALVES = (1, 2, 3)
 SHARES = (0.01, 0.05, 0.1)
+SHARES_OF_LEAD = (0.5, 1, 2)  # of the log-probability beside the score
 GRID = np.geomspace(1e-3, 1, 61)
 
 
@@ -43,29 +46,45 @@ GRID = np.geomspace(1e-3, 1, 61)
 def default(X, y, X_test, known, seed):
     """Return the areas of typicality and of what it is made of, and how even it is."""
     model = KernelDictionaryClassifier(random_state=seed).fit(X, y)
-    p = model.typicality(X_test)
-    rule = model._rule
-    features = rule.features(model._correlations(X_test), model._known_diagonal(X_test))
-    winners = model.decision_function(X_test).argmax(axis=1)[:, None]
-    left, spent, alone = (np.take_along_axis(f, winners, axis=1)[:, 0] for f in features)
-    scores = {
-        "typicality": p,
-        "product": left + spent + alone,
-        "ratio": left + spent,
-        "left": left,
-        "alone": alone,
-        "probability": model.predict_log_proba(X_test).max(axis=1),
-    }
+    p, fitted = model.typicality(X_test), model.model_
+    log_p = model.predict_log_proba(X_test).max(axis=1)
+    score = fitted.scores(X_test).max(axis=1)
+    scores = {"typicality": p, "probability": log_p}
+    scores |= {f"score + {w:g} log p": score + w * log_p for w in SHARES_OF_LEAD}
+    if isinstance(fitted.rule, CollaborativeRule):
+        features = parts_of(fitted, X_test)
+        winners = model.decision_function(X_test).argmax(axis=1)[:, None]
+        left, spent, alone = (np.take_along_axis(f, winners, axis=1)[:, 0] for f in features)
+        scores |= {
+            "product": left + spent + alone,
+            "ratio": left + spent,
+            "left": left,
+            "alone": alone,
+        }
     return {
-        "auc": {name: roc_auc_score(known, score) for name, score in scores.items()},
+        "auc": {name: roc_auc_score(known, value) for name, value in scores.items()},
         "known_below": {str(share): np.mean(p[known] < share) for share in SHARES},
         "unknown_below": {str(share): np.mean(p[~known] < share) for share in SHARES},
         "ks": kstest(p[known], "uniform").statistic,
         "thresholds": GRID.tolist(),
         "known_curve": np.mean(p[known, None] < GRID, axis=0).tolist(),
         "unknown_curve": np.mean(p[~known, None] < GRID, axis=0).tolist(),
-        "chosen": {"sigma": model.sigma_, "ridge": model.ridge_, "weights": rule.weights.tolist()},
+        "chosen": {
+            "sigma": model.sigma_,
+            "ridge": model.ridge_,
+            "weights": model.rule_weights_.tolist(),
+            "within_class_whitening": model.within_class_whitening_,
+            "square_root": model.square_root_,
+        },
     }
+
+
+def parts_of(fitted, X):
+    """Return the three features of every row and class."""
+    rule, energies = fitted.rule, fitted.space.energies(X)
+    B = np.hstack(list(fitted.space.correlations(X, fitted.atoms)))
+    left, spent = rule_features(B @ rule.inverse, B, rule.grams, energies)
+    return left, spent, own_feature(B, rule.own_inverses, energies)
 
 
 def residual(X, y, X_test, known, seed):

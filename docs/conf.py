@@ -47,6 +47,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 1,
+    "write_computation_times": False,
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",
     "default_thumb_file": str(HERE / "images" / "idea.png"),
@@ -62,6 +63,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "kerndict"},
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,
@@ -69,6 +71,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "start": []}
 
 #: Files outside this folder that pages speak of, and where they are on the site.

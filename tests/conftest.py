@@ -80,9 +80,27 @@ def flowers(tmp_path_factory):
     options = ["--label", "species", *SMALL]
     assert call("train", paths.train, *options, "--out", paths.model) == 0
     residual = ["--decision", "residual", "--n-nonzero-coefs", "2", "--linear"]
-    options = [*options[:6], *residual]
+    options = [*options[:8], *residual]
     assert call("train", paths.train, *options, "--out", paths.residual) == 0
     return paths
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """Return the client of a cluster of two worker processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs="ERROR",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from kerndict import cli
 COMMAND = [sys.executable, "-m", "kerndict"]
 FEATURES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 #: Small enough to be fast; every other row of each class.
-SMALL = ["--n-atoms", "8", "--n-iter", "1", "--sigma", "0.3"]
+SMALL = ["--scale", "rows", "--n-atoms", "8", "--n-iter", "1", "--sigma", "0.3"]
 
 
 def table():

@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 
 import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
-from kerndict._pipelines import chain
+from kerndict._pipelines import taken_apart
 
 FOLDER = Path(__file__).parent / "data" / "models"
 METHODS = ("predict", "decision_function", "predict_proba")
@@ -48,7 +48,7 @@ def rows(n_classes=3, per_class=8, n_features=6, seed=0):
 def outputs(model, X):
     """Return what each method that a model has gives for X."""
     found = {name: getattr(model, name)(X) for name in METHODS if hasattr(model, name)}
-    before = chain(model)
+    before = taken_apart(model)
     classifier = before.classifier
     X = before.transform(X)
     if hasattr(classifier, "typicality"):

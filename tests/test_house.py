@@ -15,10 +15,14 @@ FLOORS = [
     {"cli"},
     {"paper"},
     {"display", "export", "persistence"},
+    {"dask"},
+    {"tabular"},
     {"tables"},
     {"datasets"},
     {"containers"},
+    {"inspection"},
     {"classifiers"},
+    {"feature_weights"},
     {"coherence"},
     {"landmarks"},
     {"model"},
@@ -30,6 +34,7 @@ FLOORS = [
     {"core"},
     {"pursuit"},
     {"kernels"},
+    {"preparation"},
     {"_chunks", "_jit", "_stack", "_state"},
     {"_jit_cache"},
     {"_arrays", "_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
@@ -37,7 +42,7 @@ FLOORS = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
-#: Private names that scikit-learn, numba and the standard library ask for or have.
+#: Private names that scikit-learn, numba, Dask and the standard library ask for or have.
 FOREIGN = {
     "_exit",
     "_getframe",
@@ -45,6 +50,7 @@ FOREIGN = {
     "_init_callback_context",
     "_replace",
     "_SubParsersAction",
+    "_meta",
     "_sk_visual_block_",
     "_sklearn_output_config",
     "_infrequent_enabled",

@@ -179,7 +179,7 @@ def test_one_long_label(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("head", [b"", b"a,b,kind\n1,2,x\n"])
 def test_a_line_without_an_end(head, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(text, "_MAX_LINE", 2**16)
+    monkeypatch.setattr(text, "MAX_LINE", 2**16)
     with gzip.open(tmp_path / "data", "wb", compresslevel=1) as file:
         file.write(head + b"1," * 2**22)
     arguments = ["train", tmp_path / "data", "--label", "kind", "--out", tmp_path / "m"]
@@ -193,7 +193,7 @@ def test_a_line_without_an_end(head, tmp_path, monkeypatch, capsys):
 
 
 def test_long_rows_make_small_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_MAX_LINE", 2**12)
+    monkeypatch.setattr(text, "MAX_LINE", 2**12)
     (tmp_path / "data").write_text("a,note\n" + f"1,{'z' * 1000}\n" * 100)
     with open_table(str(tmp_path / "data")) as table:
         batches = [len(batch.X) for batch in table.batches(Selection([0]))]

@@ -40,5 +40,6 @@ for ax, row in zip(axes, wrong, strict=True):
 
 # %%
 # Where the mistakes are.
+# sphinx_gallery_thumbnail_number = 2
 ConfusionMatrixDisplay.from_predictions(y_test, found, cmap="Blues", colorbar=False)
 plt.show()

@@ -44,7 +44,7 @@ for settings, loss in zip(search.cv_results_["params"], losses, strict=True):
 figure, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
 image = ax.imshow(table, cmap="viridis_r", aspect="auto")
 for (row, column), loss in np.ndenumerate(table):
-    color = "white" if loss < table.mean() else "black"
+    color = "black" if loss < table.mean() else "white"
     ax.text(column, row, f"{loss:.3f}", ha="center", va="center", color=color)
 ax.set_xticks(range(len(parts)), parts)
 ax.set_yticks(range(len(atoms)), atoms)

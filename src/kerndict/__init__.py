@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+    from kerndict.classifiers.merging import merge
     from kerndict.coding import batch_omp, sparse_code
     from kerndict.exceptions import ModelFormatError, SpanWarning
+    from kerndict.inspection import class_residuals, explain, summary, typicality
     from kerndict.paper.protocol import paper_settings
     from kerndict.persistence import load, save
 
@@ -18,10 +20,15 @@ __all__ = [
     "ModelFormatError",
     "SpanWarning",
     "batch_omp",
+    "class_residuals",
+    "explain",
     "load",
+    "merge",
     "paper_settings",
     "save",
     "sparse_code",
+    "summary",
+    "typicality",
 ]
 
 #: Where each name lives.  They are imported when first asked for: the command line is then there
@@ -32,10 +39,15 @@ _HOMES = {
     "ModelFormatError": "exceptions",
     "SpanWarning": "exceptions",
     "batch_omp": "coding",
+    "class_residuals": "inspection",
+    "explain": "inspection",
     "load": "persistence",
+    "merge": "classifiers.merging",
     "paper_settings": "paper.protocol",
     "save": "persistence",
     "sparse_code": "coding",
+    "summary": "inspection",
+    "typicality": "inspection",
 }
 
 

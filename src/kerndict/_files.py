@@ -31,6 +31,9 @@ def written_whole(path: str | os.PathLike, force: bool = False) -> Iterator[Bina
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OSError(f"{path} is not a plain file: give the path of a file.")
+    if not target.parent.is_dir():
+        words = f"there is no folder {Path(path).parent}: make it, or give another path"
+        raise FileNotFoundError(errno.ENOENT, words, str(path))
     if is_read_only(target) and not force:
         raise PermissionError(f"{path} is read-only: make it writable, or give another path.")
     _sweep(target.parent)

@@ -6,14 +6,22 @@ are compiled into their callers.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import config, njit
 
 try:
-    from kerndict._jit_cache import CodeCache
+    from kerndict._jit_cache import CodeCache, is_cold
 except ImportError:  # a numba whose cache is built otherwise: every process compiles anew
     CodeCache = None  # type: ignore[assignment, misc]
+
+    def is_cold(source: Path) -> bool:
+        """Tell whether the functions of a source have yet to be compiled."""
+        return True
+
+
+__all__ = ["compiled", "is_cold", "part"]
 
 
 def compiled(*, ordered: bool = False) -> Callable[[Callable], Any]:

@@ -112,6 +112,20 @@ def folders(source: Path) -> Iterator[Path]:
     yield home / "kerndict" / own
 
 
+def is_cold(source: Path) -> bool:
+    """Tell whether the functions of a source have yet to be compiled on this machine."""
+    stamp = source_stamp(source)
+    for folder in folders(source.parent):
+        for path in folder.glob(f"{source.stem}.*.code"):
+            try:
+                with path.open("rb") as file:
+                    if file.read(_DIGEST) == stamp:
+                        return False
+            except OSError:
+                continue
+    return True
+
+
 @cache
 def source_stamp(path: Path) -> bytes:
     """Return the SHA-256 of a source file and all files of this package that it imports."""

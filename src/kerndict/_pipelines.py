@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 
 class Chain(NamedTuple):
@@ -33,11 +34,30 @@ def chosen(model: Any) -> Any:
 
 
 def chain(model: Any) -> Chain:
-    """Take a fitted classifier out of pipelines and searches, however nested.
+    """Take a fitted classifier of this package out of pipelines and searches, however nested.
+
+    Raises
+    ------
+    TypeError
+        There is none.
+    """
+    steps, classifier = taken_apart(model)
+    if not hasattr(classifier, "class_residuals"):
+        raise TypeError(
+            f"estimator={model!r} holds no kerndict classifier: give a fitted "
+            "DictionaryClassifier or KernelDictionaryClassifier, or a Pipeline or a search "
+            "that ends in one."
+        )
+    check_is_fitted(classifier)
+    return Chain(steps, classifier)
+
+
+def taken_apart(model: Any) -> Chain:
+    """Return the last step of pipelines and searches, whatever it is, and those before it.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import Normalizer
-    >>> found = chain(make_pipeline(Normalizer(), "a classifier"))
+    >>> found = taken_apart(make_pipeline(Normalizer(), "a classifier"))
     >>> found.steps, found.classifier
     ([Normalizer()], 'a classifier')
     """

@@ -108,6 +108,19 @@ def check_init_arrays(init: Any, shapes: Sequence[tuple[int, int]]) -> list[NDAr
     return arrays
 
 
+def check_groups(groups: Any, n_samples: int) -> NDArray | None:
+    """Return the group of every sample as a number, or None."""
+    if groups is None:
+        return None
+    array = np.asarray(groups)
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"groups has shape {array.shape} for {n_samples} samples: give the group of each, "
+            f"shape ({n_samples},)."
+        )
+    return np.unique(array, return_inverse=True)[1]
+
+
 def check_diagonal(diagonal: Any, n_samples: int, dtype: Any) -> NDArray:
     """Return k(y, y) of n_samples rows."""
     try:

@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 
 from kerndict._arrays import beside, cast, eps, namespace, on_host, row_dots, take, with_diagonal
 from kerndict._state import stored
+from kerndict.preparation import Preparation
 
 #: The kernels with a name; a callable ``k(X, Z) -> matrix`` is the fifth kind.
 KERNELS = ("rbf", "poly", "linear", "precomputed")
@@ -23,8 +24,8 @@ class Kernel:
     """A kernel with its parameters settled.
 
     ``"rbf"`` exp(-|x - y|^2 / 2 sigma^2), ``"poly"`` (x'y + coef0)^degree, ``"linear"``
-    x'y, or a callable.  ``shift``, which does not change distances, is subtracted from the
-    rows before they are multiplied.
+    x'y, or a callable.  Rows go through the ``preparation`` first, if there is one; ``shift``,
+    which does not change distances, is then subtracted from them before they are multiplied.
     """
 
     name: str | Callable[[NDArray, NDArray], Any]
@@ -34,6 +35,7 @@ class Kernel:
     shift: NDArray | None = stored(
         "precision", "m", name="kernel.shift", optional=True, default=None
     )
+    preparation: Preparation | None = None
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K (len(X), len(Z)) in the precision of X."""
@@ -41,7 +43,12 @@ class Kernel:
         return self.between(rows, rows if Z is X else self.centred(Z))
 
     def centred(self, X: NDArray) -> NDArray:
-        """Return rows less the shift, as :meth:`between` takes them; X itself without one."""
+        """Return rows as :meth:`between` takes them: prepared, and less the shift.
+
+        X itself where there is neither.
+        """
+        if self.preparation is not None:
+            X = self.preparation(X)
         return X if self.shift is None else X - self.shift
 
     def between(self, X: NDArray, Z: NDArray) -> NDArray:
@@ -115,7 +122,7 @@ class Kernel:
         if callable(self.name):
             blocks = (X[part, :] for part in gen_batches(X.shape[0], _DIAGONAL_BLOCK))
             return xp.concat([xp.linalg.diagonal(self.matrix(B, B)) for B in blocks])
-        squares = 2 * _half_squares(X)
+        squares = 2 * _half_squares(self.centred(X))
         if self.name == "poly":
             return (squares + float(self.coef0)) ** self.degree
         return squares

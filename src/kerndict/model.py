@@ -14,10 +14,11 @@ from kerndict._arrays import Array, host_dtype, moved, namespace, on_host
 from kerndict._chunks import map_chunks, map_on_device
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
-from kerndict.learning import Dictionaries
 from kerndict.pursuit import pursuit_numbers
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
+from kerndict.rules.collaborative import largest_loss
 from kerndict.rules.residual import residuals
+from kerndict.rules.weights import log_shares
 from kerndict.spaces import Space
 
 
@@ -137,6 +138,32 @@ class Model:
 
         return namespace(X).concat(self._map(part, X, n_jobs))
 
+    def sets(self, X: NDArray, alpha: float, n_jobs: int | None = None) -> NDArray:
+        """Return which classes belong to the set of each row; see `predict_set`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        alpha : float
+            The share of sets that may lack the true class.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            True where a class belongs to the set.
+        """
+        rule = self.rule
+        assert not isinstance(rule, ResidualRule)
+        if rule.losses is None:
+            raise AttributeError(
+                "this model comes from a file that does not keep the log-losses of training "
+                "samples held out, which sets are made by: fit it again."
+            )
+        return -log_shares(self.scores(X, n_jobs)) <= largest_loss(rule.losses, alpha)
+
     def residuals(
         self, X: NDArray, energies: NDArray | None = None, n_jobs: int | None = None
     ) -> NDArray:
@@ -197,18 +224,7 @@ class Model:
         return join_rows(self.classes, parts, self.rule.has_probabilities)
 
     def row_bytes(self, pursues: bool = False) -> int:
-        """Return the memory that a decision takes per row.
-
-        Parameters
-        ----------
-        pursues : bool
-            Whether it codes by OMP, whatever the rule does.
-
-        Returns
-        -------
-        size : int
-            In bytes.
-        """
+        """Return the bytes that a decision takes per row, or one that ``pursues`` by OMP."""
         n_classes, n_atoms = len(self.n_atoms), int(self.n_atoms.sum())
         numbers = self.space.numbers_per_row()
         if not on_host(self.grams[0]):  # all classes at once, padded to the size of the largest
@@ -224,6 +240,20 @@ class Model:
 
         Products round otherwise in every shape.  Where the best classes are so close that this
         could tell, the row is scored alone: so its label is the same in every batch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        scores : ndarray of shape (n_samples, n_classes)
+            Theirs, which are changed in place.
+        energies : ndarray of shape (n_samples,), optional
+            Values k(y, y), where the space does not tell them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            The same array.
         """
         for t in np.flatnonzero(self.rule.doubtful(scores)):
             theirs = None if energies is None else energies[t : t + 1]
@@ -261,27 +291,3 @@ class Model:
         if pursues or self.rule.pursues:
             fixed = ResidualRule(self.grams, self.sparsity).work_bytes()
         return map_chunks(function, n_rows, row_bytes=row_bytes, fixed_bytes=fixed, n_jobs=n_jobs)
-
-
-def assemble(
-    classes: NDArray,
-    space: Space,
-    class_sizes: NDArray,
-    learned: Dictionaries,
-    rule: CollaborativeRule | LandmarkRule | None = None,
-) -> Model:
-    """Return the model of what was learned; without a rule, with the residual rule."""
-    return Model(
-        classes=classes,
-        space=space,
-        n_atoms=np.array([A.shape[1] for A in learned.atoms]),
-        class_sizes=class_sizes,
-        sparsity=learned.sparsity,
-        atoms=learned.atoms,
-        grams=learned.grams,
-        rule=ResidualRule(learned.grams, learned.sparsity) if rule is None else rule,
-        incoherence=learned.gamma,
-        reconstruction=learned.reconstruction,
-        coherence=learned.coherence,
-        codes=learned.codes,
-    )

@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.rules import crossfit
-from kerndict.rules.crossfit import N_FOLDS, assign_folds
+from kerndict.rules.folds import N_FOLDS, assign_folds
 
 X, y = toy(n_classes=4, noise=1.0)
 AUTOMATIC = {"n_atoms": None, "n_nonzero_coefs": None, "init": "pivoted", "n_iter": 5}
@@ -109,7 +109,9 @@ def test_batches_threads_and_pickles_change_nothing(model):
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_precomputed_kernels(kernel):
     options = {**AUTOMATIC, "decision": "collaborative", "random_state": 0}
-    named = KernelDictionaryClassifier(kernel=kernel, sigma=5.0, **options).fit(X, y)
+    named = KernelDictionaryClassifier(
+        kernel=kernel, sigma=5.0, within_class_whitening=0, **options
+    ).fit(X, y)
     K = named.model_.space.kernel.matrix(X, X)
     model = KernelDictionaryClassifier(kernel="precomputed", **options).fit(K, y)
     np.testing.assert_array_equal(model.predict(K), named.predict(X))
@@ -139,7 +141,7 @@ def test_classes_of_one_sample():
 
 def test_folds_are_dealt_evenly():
     labels = np.r_[np.repeat([0, 1], 23), 2]
-    folds = assign_folds(np.bincount(labels).tolist(), np.random.RandomState(0))
+    folds = assign_folds(np.bincount(labels), np.random.RandomState(0))
     assert folds[-1] == -1
     for label in (0, 1):
         counts = np.bincount(folds[labels == label], minlength=N_FOLDS)
@@ -276,7 +278,7 @@ def test_the_best_ridge_is_chosen(monkeypatch):
         return found
 
     monkeypatch.setattr(crossfit, "fit_weights", spy)
-    model = DictionaryClassifier(random_state=0).fit(X, y)
+    model = DictionaryClassifier(random_state=0, within_class_whitening=0).fit(X, y)
     assert len(losses) == len(crossfit.RIDGES)
     assert model.ridge_ == crossfit.RIDGES[int(np.argmin(losses))]
     assert max(losses) - min(losses) > 1e-3

@@ -55,8 +55,8 @@ def test_bytes_count_every_array_once():
     trace = 2 * 3 * 8
     assert summary(model)["bytes"] == sum(array.nbytes for array in arrays) + trace
     rule = make(DictionaryClassifier, decision="collaborative").fit(X, y)
-    # both inverses, weights, offsets, scores out of fold; the blocks are the Gram matrices again
-    numbers = 18 * 18 + 3 * 6 * 6 + 3 + 3 + len(rule.model_.rule.held_out)
+    # both inverses, weights, offsets, scores and losses out of fold; the blocks are Gram matrices
+    numbers = 18 * 18 + 3 * 6 * 6 + 3 + 3 + 2 * len(rule.model_.rule.held_out)
     assert summary(rule)["bytes"] == summary(model)["bytes"] + 8 * numbers
 
 

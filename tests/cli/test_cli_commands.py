@@ -42,7 +42,7 @@ def test_the_trained_model_is_that_of_the_library(flowers, model):
 
 def test_train_says_what_it_did(flowers, tmp_path, capsys):
     out = tmp_path / "model"
-    options = ["--no-normalize", "--linear", "--n-atoms", "5", "--n-iter", "0"]
+    options = ["--raw", "--linear", "--n-atoms", "5", "--n-iter", "0"]
     assert call("train", flowers.train, "--label", "-1", "--out", out, *options) == 0
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert lines["data"] == "75 rows of 4 features in 3 classes of 25 rows"
@@ -151,6 +151,20 @@ def test_rejected_rows_are_unknown(flowers, model, capsys):
         assert (row["runner_up"] if out else row["label"]) == label
 
 
+def test_sets_of_classes_are_written_on_request(flowers, model, capsys):
+    assert call("predict", flowers.model, flowers.test, "--sets", "0.2") == 0
+    found = records(capsys.readouterr().out)
+    sets = model[-1].predict_set(model[:-1].transform(X[1::2]), 0.2)
+    for row, own in zip(found, sets, strict=True):
+        assert row["set"] == "|".join(model.classes_[own].tolist())
+    for arguments, words in (
+        ([flowers.model, flowers.test, "--sets", "1"], "--sets 1 is out of range"),
+        ([flowers.residual, flowers.test, "--sets", "0.2"], "has no sets of classes"),
+    ):
+        assert call("predict", *arguments) != 0
+        assert words in capsys.readouterr().err
+
+
 def test_evaluate_measures_what_scikit_learn_measures(flowers, model, capsys):
     result = evaluated(capsys, flowers.model, flowers.test)
     truth, p, labels = y[1::2], model.predict_proba(X[1::2]), model.predict(X[1::2])
@@ -232,11 +246,13 @@ def test_inspect_shows_the_summary(flowers, capsys):
     content = json.loads(capsys.readouterr().out)
     loaded = kerndict.load(flowers.model)
     expected = json.loads(json.dumps(summary(loaded[-1])))
+    expected.pop("steps")  # of the pipeline there are some
     assert {name: content[name] for name in expected} == expected
     assert content["labels"] == ["setosa", "versicolor", "virginica"]
     assert content["feature_names"] == FEATURES
     assert content["steps"] == [
-        {"name": type(step).__name__, "parameters": step.get_params()} for _, step in loaded.steps
+        {"name": type(step).__name__, "within": None, "parameters": step.get_params()}
+        for _, step in loaded.steps
     ]
     assert content["versions"]["kerndict"] == kerndict.__version__
     assert content["file_bytes"] == flowers.model.stat().st_size
@@ -263,7 +279,7 @@ def test_inspect_shows_all_steps(tmp_path, capsys):
 
 
 def test_search_prints_a_table_and_keeps_the_best(flowers, tmp_path, capsys):
-    arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL[2:]]
+    arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL[4:]]
     assert call("train", flowers.train, *arguments, "--grid", "n-atoms=1,8,auto") == 0
     output, progress = capsys.readouterr()
     lines = progress.splitlines()
@@ -273,7 +289,9 @@ def test_search_prints_a_table_and_keeps_the_best(flowers, tmp_path, capsys):
         "[3/3] n_atoms=auto",
     ]
     assert "left" in lines[0]
-    table = [line.split() for line in output.splitlines()[2:5]]
+    lines = output.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("search:")) + 2
+    table = [line.split() for line in lines[begin : begin + 3]]
     (chosen,) = (row[1] for row in table if row[0] == "*")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     losses = {}
@@ -295,7 +313,7 @@ def test_the_search_of_its_own_leaves_alone_what_is_given(flowers, tmp_path, cap
     assert call("train", flowers.train, *arguments) == 0
     output, progress = capsys.readouterr()
     assert len(progress.splitlines()) == 3
-    assert "n_atoms" not in output
+    assert "n_atoms" not in output.split("search:")[1]
     assert kerndict.load(tmp_path / "m")[-1].n_atoms == 8
 
 
@@ -311,10 +329,16 @@ def test_columns_that_are_no_features_are_dropped(tmp_path, capsys):
     rows = [[str(i), *row] for i, row in enumerate(ROWS)]
     data = write(tmp_path / "d.csv", rows, ["", *FEATURES, "species"])
     arguments = ["--label", "species", "--out", tmp_path / "m", *SMALL]
-    assert call("train", data, *arguments) == 1
+    assert call("train", data, *arguments[:4], "--raw") == 1
     assert "column 0 has no name: name it, or --drop 0" in capsys.readouterr().err
-    assert call("train", data, *arguments, "--drop", "0") == 0
+    assert call("train", data, *arguments) == 0
+    assert "column 0                                 without a name  left out" in (
+        capsys.readouterr().out
+    )
     assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == FEATURES
+    assert call("train", data, *arguments, "--drop", "0,sepal_length") == 0
+    assert "without a name" not in capsys.readouterr().out
+    assert kerndict.load(tmp_path / "m").feature_names_in_.tolist() == FEATURES[1:]
 
 
 def test_a_model_without_names_goes_by_order(flowers, tmp_path, model, capsys):

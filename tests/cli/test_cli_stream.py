@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 import kerndict
-from kerndict.cli import main, train
+from kerndict.cli import intake, main
 from kerndict.tables import batch
 
 N = 3000
@@ -29,8 +29,8 @@ def table(request, tmp_path_factory):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr(train, "WHOLE", 20_000)
-    monkeypatch.setattr(train, "WHOLE_ROWS", 500)
+    monkeypatch.setattr(intake, "WHOLE", 20_000)
+    monkeypatch.setattr(intake, "WHOLE_ROWS", 500)
     monkeypatch.setattr(batch, "MAX_ROWS", 250)
 
 
@@ -43,9 +43,9 @@ def test_a_streamed_model_is_as_good_as_one_of_all_rows(
 ):
     whole, streamed = tmp_path / "whole", tmp_path / "streamed"
     arguments = ("train", table[0], "--label", "kind", "--n-landmarks", 200)
-    monkeypatch.setattr(train, "WHOLE", 2**28)
+    monkeypatch.setattr(intake, "WHOLE", 2**28)
     assert call(*arguments, "--out", whole) == 0
-    monkeypatch.setattr(train, "WHOLE", 20_000)
+    monkeypatch.setattr(intake, "WHOLE", 20_000)
     assert call(*arguments, "--out", streamed) == 0
     said = capsys.readouterr().out
     assert said.count(f"{N} rows of 8 features in 2 classes of") == 2
@@ -58,7 +58,7 @@ def test_a_streamed_model_is_as_good_as_one_of_all_rows(
 
 def test_landmarks_are_named_by_their_rows(table, tmp_path, small_batches):
     out = tmp_path / "m"
-    assert call("train", table[0], "--label", "kind", "--out", out, "--no-normalize") == 0
+    assert call("train", table[0], "--label", "kind", "--out", out, "--raw") == 0
     model = kerndict.load(out)
     frame = pd.read_csv(table[0]) if table[0].suffix == ".csv" else pd.read_parquet(table[0])
     rows = frame.drop(columns="kind").to_numpy()

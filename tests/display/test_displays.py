@@ -9,6 +9,7 @@ import conftest
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import BOTH, RULES, close, toy
 from sklearn.exceptions import NotFittedError
@@ -16,7 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, normalize
+from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 
 import kerndict
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning
@@ -29,6 +30,7 @@ from kerndict.display import (
     TypicalityDisplay,
 )
 from kerndict.explanation import Explanation
+from kerndict.inspection import FeatureExplanation
 
 matplotlib.use("Agg")
 
@@ -258,14 +260,14 @@ def test_atoms_of_the_linear_classifier():
     atom = np.sign(atom.sum()) * atom
     expected = (atom - atom.min()) / np.ptp(atom)
     close(drawn[4:7, 5:9].data, expected.reshape(3, 4))
-    assert shown.ax_.get_title() == ""
+    assert shown.ax_.get_title() == "Atoms\n2 of 4 classes"
     assert shown.ax_.get_yticks().tolist() == [1, 5]
 
 
 def test_atoms_of_the_kernel_classifier_are_weighted_means():
     model = make(KernelDictionaryClassifier, sigma=5.0).fit(X, names[y])
     shown = AtomsDisplay.from_estimator(model, image_shape=(3, 4))
-    assert shown.ax_.get_title() == "kernel atoms, as weighted means of training samples"
+    assert shown.ax_.get_title() == "Kernel atoms, as weighted means of training samples"
     group, A = X[y == 2], model.dual_dictionaries_[2]
     image = group.T @ A[:, 3] / np.abs(A[:, 3]).sum()
     close(shown.images[2][3], np.sign(image.sum()) * image)
@@ -301,8 +303,8 @@ def test_bad_image_shapes_are_refused(shape):
 @pytest.mark.parametrize("kind", BOTH)
 def test_explanation_in_bars(kind, decision):
     model = make(kind, decision).fit(X, names[y])
-    shown = ExplanationDisplay.from_estimator(model, X[3])
     found = model.explain(X[3:4])
+    shown = ExplanationDisplay(explanation=found).plot()
     order = [text.get_text() for text in shown.ax_.get_yticklabels()]
     assert order[:2] == names[found.top[0]].tolist()
     values = found.residuals if decision == "residual" else found.probabilities
@@ -340,7 +342,10 @@ def test_explanation_with_images(kind):
 @pytest.mark.parametrize("decision", RULES)
 def test_explanation_of_a_sample_that_uses_no_atoms(decision, image_shape):
     model = make(DictionaryClassifier, decision).fit(X, names[y])
-    shown = ExplanationDisplay.from_estimator(model, np.zeros(12), image_shape=image_shape)
+    if image_shape is None:
+        shown = ExplanationDisplay(explanation=model.explain(np.zeros((1, 12)))).plot()
+    else:
+        shown = ExplanationDisplay.from_estimator(model, np.zeros(12), image_shape=image_shape)
     for name, label in (("winner", "ash"), ("runner-up", "birch")):
         panel = shown.axes_[name]
         assert [text.get_text() for text in panel.texts] == ["no atom is used"]
@@ -358,7 +363,10 @@ def test_explanation_where_only_the_runner_up_uses_no_atoms(image_shape):
     )
     with pytest.warns(SpanWarning):
         model.fit(rows, [0, 0, 1, 1])
-    shown = ExplanationDisplay.from_estimator(model, rows[0], image_shape=image_shape)
+    if image_shape is None:
+        shown = ExplanationDisplay(explanation=model.explain(rows[:1])).plot()
+    else:
+        shown = ExplanationDisplay.from_estimator(model, rows[0], image_shape=image_shape)
     assert not shown.axes_["winner"].texts
     assert shown.axes_["winner"].get_xlabel().startswith("atom")
     assert [text.get_text() for text in shown.axes_["runner-up"].texts] == ["no atom is used"]
@@ -408,12 +416,44 @@ def test_explanation_of_many_classes_shows_the_best():
 
 def test_explanation_has_both_classes_on_one_scale():
     model = make(DictionaryClassifier, "collaborative").fit(X, names[y])
-    shown = ExplanationDisplay.from_estimator(model, X[3])
+    shown = ExplanationDisplay(explanation=model.explain(X[3:4])).plot()
     winner, other = (shown.axes_[name] for name in ("winner", "runner-up"))
     assert winner.get_ylim() == other.get_ylim()
     heights = [bar.get_height() for panel in (winner, other) for bar in panel.containers[0]]
     assert winner.get_ylim()[0] < min(heights)
     assert winner.get_ylim()[1] > max(heights)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_explanation_by_features(kind):
+    columns = [f"feature {i}" for i in range(12)]
+    rows = pd.DataFrame(X, columns=columns)
+    model = make_pipeline(StandardScaler(), make(kind, "collaborative")).fit(rows, names[y])
+    shown = ExplanationDisplay.from_estimator(model, rows[3:4])
+    found = kerndict.explain(model, rows[3:4])
+    panel = shown.axes_["features"]
+    told = found.features()
+    texts = [text.get_text() for text in panel.get_yticklabels()]
+    assert [text.split(" = ")[0] for text in texts] == told["feature"].tolist()
+    close([bar.get_width() for bar in panel.containers[0]], told["weight"])
+    winner, runner_up = names[found.top[0]]
+    assert panel.get_title(loc="right") == f"for {winner} →"
+    assert [text.get_text() for text in panel.texts] == [f"← for {runner_up}"]
+    assert shown.figure_.get_suptitle() == f"Why {winner} and not {runner_up}"
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_atoms_as_bars_of_features(kind):
+    rows = pd.DataFrame(X, columns=[f"feature {i}" for i in range(12)])
+    model = make(kind).fit(rows, names[y])
+    shown = AtomsDisplay.from_estimator(model, classes=["date", "ash"], n_atoms=2)
+    assert shown.im_ is None
+    words = [text.get_text() for text in shown.ax_.get_yticklabels()]
+    assert words == [f"feature {i}" for i in range(12)] * 2
+    first = [bar.get_width() for bar in shown.ax_.containers[0]]
+    close(first, 0.45 * shown.images[0][0] / np.abs(shown.images[0][0]).max())
+    assert shown.ax_.get_title(loc="left").endswith("2 of 4 classes")
+    assert "classes" not in AtomsDisplay.from_estimator(model).ax_.get_title(loc="left")
 
 
 def test_explanation_wants_one_sample_and_axes_of_a_grid():
@@ -519,6 +559,23 @@ DRAWN = {
     ).plot(),
     "atoms-one": lambda: AtomsDisplay(
         images=[np.ones((1, 12))], classes=LABELS[:1], image_shape=(3, 4), weighted_means=True
+    ).plot(),
+    "atoms-bars": lambda: AtomsDisplay(
+        images=[np.ones((9, 30))] * 10,
+        classes=LABELS[:10],
+        feature_names=[f"a feature with a long name {i:03}" for i in range(30)],
+        n_classes=100,
+    ).plot(),
+    "atoms-bars-one": lambda: AtomsDisplay(
+        images=[np.ones((1, 3))], classes=LABELS[:1], weighted_means=True, n_classes=2
+    ).plot(),
+    "explanation-features": lambda: ExplanationDisplay(
+        explanation=FeatureExplanation(
+            **vars(explanation()),
+            values=-1e-7 * np.ones((1, 30)),
+            feature_names=[f"a feature with a long name {i:03}" for i in range(30)],
+            feature_weights=1e5 * np.linspace(-1, 1, 30)[None],
+        )
     ).plot(),
     "explanation": lambda: ExplanationDisplay(explanation=explanation()).plot(),
     "explanation-images": lambda: ExplanationDisplay(
@@ -665,3 +722,11 @@ def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
 def test_importing_displays_does_not_import_matplotlib():
     code = "import sys, kerndict.display; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lines_follow_a_dark_style():
+    with plt.style.context("dark_background"):
+        shown = ObjectiveDisplay(
+            reconstruction=np.ones(3), coherence=np.ones(3), incoherence=0.0
+        ).plot()
+        assert matplotlib.colors.to_hex(shown.lines_[0].get_color()) == "#ffffff"

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler, normalize
 from sklearn.svm import SVC
 
 import kerndict
@@ -85,6 +85,19 @@ def test_exact_models(kernel, decision, atoms):
     assert_agrees(model.fit(X, y), new)
 
 
+@pytest.mark.parametrize("kernel", [None, "rbf", "poly"])
+@pytest.mark.parametrize("options", [{}, {"n_landmarks": 30}])
+@pytest.mark.parametrize("unit", [False, True])
+def test_rows_are_prepared(kernel, options, unit):
+    settings = {**SMALL, "within_class_whitening": 1.0, "square_root": True, **options}
+    if kernel is None:
+        model = DictionaryClassifier(**settings)
+    else:
+        model = KernelDictionaryClassifier(kernel=kernel, **settings)
+    rows, others = (normalize(Z) for Z in (X, new)) if unit else (X, new)
+    assert_agrees(model.fit(rows, y), np.vstack([others, np.zeros_like(others[:1])]))
+
+
 @pytest.mark.parametrize("kernel", [None, "rbf", "poly", "linear"])
 @pytest.mark.parametrize("decision", RULES)
 def test_models_with_landmarks(kernel, decision):
@@ -103,6 +116,19 @@ def test_precomputed_kernels(decision, uneven):
     model = KernelDictionaryClassifier(kernel="precomputed", decision=decision, **SMALL)
     model.fit(rbf_kernel(X) * np.outer(scales, scales), y)
     assert_agrees(model, rbf_kernel(new, X) * scales)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf", "poly"])
+@pytest.mark.parametrize("n_landmarks", ["all", 12])
+def test_rows_that_are_prepared(kernel, n_landmarks):
+    options = {**SMALL, "within_class_whitening": 2.0, "square_root": True, "n_atoms": 4}
+    options["n_landmarks"] = n_landmarks
+    kind = DictionaryClassifier if kernel is None else KernelDictionaryClassifier
+    model = kind(**options) if kernel is None else kind(kernel=kernel, **options)
+    for rows in (X, X / np.linalg.norm(X, axis=1, keepdims=True)):
+        model.fit(rows, y)
+        assert model.model_.space.preparation is not None
+        assert_agrees(model, new)
 
 
 def test_classes_of_very_different_sizes():
@@ -224,7 +250,7 @@ def test_what_is_not_supported_is_named():
     with pytest.raises(ModelFormatError, match=r"kernel=<function.*cannot be exported"):
         to_onnx(model)
     model = make_pipeline(PCA(3), SVC()).fit(X, y)
-    with pytest.raises(ModelFormatError, match="SVC cannot be exported"):
+    with pytest.raises(TypeError, match="holds no kerndict classifier"):
         to_onnx(model)
     classifier = DictionaryClassifier(n_atoms=2, **SMALL)
     scaler = type("OtherScaler", (StandardScaler,), {})()

@@ -281,7 +281,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path, moment):
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     run.stdout.close()
-    for _ in range(100):
+    for _ in range(600):  # on a busy machine a worker loads libraries for long before it looks
         try:
             os.killpg(run.pid, 0)  # is anyone of the group left?
         except ProcessLookupError:
@@ -289,7 +289,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path, moment):
         time.sleep(0.2)
     else:
         os.killpg(run.pid, signal.SIGKILL)
-        pytest.fail("workers outlived their parent by 20 seconds")
+        pytest.fail("workers outlived their parent by two minutes")
 
 
 def test_repeated_names_are_one(tmp_path):

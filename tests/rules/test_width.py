@@ -16,8 +16,9 @@ X, y = toy(n_classes=4, noise=1.0)
 
 
 def chosen(X, y):
-    sigma = choose_width(X, y, np.random.RandomState(0))
-    return sigma / median_distance(X, np.random.RandomState(0))
+    multiple, median = choose_width(X, y, np.random.RandomState(0))
+    assert median == median_distance(X, np.random.RandomState(0))
+    return multiple
 
 
 def test_the_width_follows_the_structure_not_the_units():
@@ -119,4 +120,5 @@ def test_of_many_classes_those_with_several_samples_are_drawn():
 
 
 def test_rows_that_do_not_differ_have_the_width_one():
-    assert choose_width(np.ones((8, 3)), np.repeat([0, 1], 4), np.random.RandomState(0)) == 1.0
+    X, y = np.ones((8, 3)), np.repeat([0, 1], 4)
+    assert choose_width(X, y, np.random.RandomState(0)) == (1.0, 1.0)

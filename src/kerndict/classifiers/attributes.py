@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from kerndict.model import Model
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
-from kerndict.spaces import LandmarkSpace
+from kerndict.spaces import ComputedKernel, LandmarkSpace
 
 
 class FittedAttributes:
@@ -71,6 +71,18 @@ class FittedAttributes:
         return int(self.model_.class_sizes.sum())
 
     @property
+    def within_class_whitening_(self) -> float:
+        """The strength of the whitening, 0 for none."""
+        preparation = self.model_.space.preparation
+        return 0.0 if preparation is None else preparation.strength
+
+    @property
+    def square_root_(self) -> bool:
+        """Whether the square root of each number is taken first."""
+        preparation = self.model_.space.preparation
+        return preparation is not None and bool(preparation.square_root)
+
+    @property
     def ridge_(self) -> float:
         """The ridge of the collaborative rule."""
         return self._collaborative().ridge
@@ -91,3 +103,29 @@ class FittedAttributes:
         if isinstance(rule, ResidualRule):
             raise AttributeError("this model was fitted with decision='residual'.")
         return rule
+
+
+class KernelAttributes(FittedAttributes):
+    """What `fit` leaves of a kernel besides."""
+
+    @property
+    def dual_dictionaries_(self) -> list[NDArray]:
+        """The atoms of each class as combinations of its training samples, or of landmarks."""
+        space, atoms = self.model_.space, self.model_.atoms
+        if isinstance(space, LandmarkSpace):
+            return [space.dual(A) for A in atoms]
+        return atoms
+
+    @property
+    def X_fit_(self) -> NDArray | None:
+        """The training rows grouped by class, or the landmarks; None where none are kept."""
+        space = self.model_.space
+        return space.rows if isinstance(space, ComputedKernel) else None
+
+    @property
+    def sigma_(self) -> float:
+        """The width used, for ``kernel="rbf"``."""
+        space = self.model_.space
+        if not isinstance(space, ComputedKernel) or space.kernel.name != "rbf":
+            raise AttributeError("only kernel='rbf' has a width.")
+        return space.kernel.sigma

@@ -15,20 +15,23 @@ from sklearn.utils.validation import _check_sample_weight
 
 from kerndict._arrays import is_array_api_obj, memory_of_device, take, to_host
 from kerndict._threads import single_blas_thread
-from kerndict._validation import check_init_arrays
+from kerndict._validation import check_groups, check_init_arrays
+from kerndict.classifiers.assembly import assemble
 from kerndict.classifiers.batches import LearnsInBatches
+from kerndict.classifiers.chosen import choose, options_of
 from kerndict.classifiers.many import Given, learn_from_many
 from kerndict.classifiers.parameters import check_common
-from kerndict.classifiers.place import float_types
+from kerndict.classifiers.place import FEWER, checked, float_types
 from kerndict.classifiers.progress import Progress
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.core.start import ZeroAtom
 from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, is_small
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
-from kerndict.model import Model, assemble
-from kerndict.rules.crossfit import N_FOLDS, RIDGES, Choice, choose_rule, collaborative_rule
-from kerndict.spaces import Space, TrainingSet
+from kerndict.model import Model
+from kerndict.rules.crossfit import Choice, collaborative_rule
+from kerndict.rules.search import Options
+from kerndict.spaces import Space, TrainingRows
 
 
 class BaseDictionaryClassifier(LearnsInBatches):
@@ -52,6 +55,8 @@ class BaseDictionaryClassifier(LearnsInBatches):
         ridge: float | str = "auto",
         n_landmarks: int | str | None = None,
         class_weight: dict | str | None = None,
+        within_class_whitening: float | None = None,
+        square_root: bool | None = None,
     ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -68,15 +73,21 @@ class BaseDictionaryClassifier(LearnsInBatches):
         self.ridge = ridge
         self.n_landmarks = n_landmarks
         self.class_weight = class_weight
+        self.within_class_whitening = within_class_whitening
+        self.square_root = square_root
 
     @abstractmethod
-    def _training(
+    def _rows(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
-    ) -> tuple[Space, TrainingSet]:
-        """Return the space of the rows, and the rows in it, grouped by class.
+    ) -> TrainingRows:
+        """Return the rows grouped by class, from which spaces are made.
 
         ``order`` groups them, ``weights`` are theirs in that order, None for 1 each.
         """
+
+    def _options(self, given: Given) -> Options:
+        """Return what may be chosen of how rows are prepared."""
+        return options_of(self, given.X)
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
         """Tell whether rows are described by landmarks; ``sizes`` are those of the classes."""
@@ -104,7 +115,13 @@ class BaseDictionaryClassifier(LearnsInBatches):
         """
         check_common(self)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn one dictionary per class.
 
         Parameters
@@ -116,6 +133,11 @@ class BaseDictionaryClassifier(LearnsInBatches):
             Class labels, at least two different ones.
         sample_weight : array-like of shape (n_samples,), optional
             How much each sample counts; those that count nothing are left out.
+        groups : array-like of shape (n_samples,), optional
+            What each sample belongs to, such as its speaker or session, where new samples will
+            come from other groups.  The folds that settle the rule and the preparation then leave
+            out whole groups.  In a pipeline or a search, ask for it by
+            ``set_fit_request(groups=True)`` with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -125,39 +147,43 @@ class BaseDictionaryClassifier(LearnsInBatches):
         """
         before = self.__dict__.copy()
         try:
-            return self._managed(type(self)._fit)(self, X, y, sample_weight)
+            return self._managed(type(self)._fit)(self, X, y, sample_weight, groups)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         self.check_parameters()
         progress = Progress(self, X, y)
-        rows, target = self._checked(X, y, float_types(X))
+        rows, target = checked(self, X, y, float_types(X))
         weights = even(self._weights(sample_weight, rows, target, np.unique(target)))
         indices = np.flatnonzero(weights)
+        belongs = check_groups(groups, len(target))
         if len(indices) < len(target):
             self._check_leaving_out()
             rows, target, weights = take(rows, indices), target[indices], weights[indices]
+            belongs = None if belongs is None else belongs[indices]
         classes, labels = np.unique(target, return_inverse=True)
         if len(classes) < 2:
             found = f"one class only ({classes[0]})" if len(classes) else "no class"
             raise ValueError(
                 f"y holds {found}: {type(self).__name__} needs samples of at least two classes."
             )
-        given = Given(rows, labels, weights, classes, indices)
+        given = Given(rows, labels, weights, classes, indices, belongs)
         rng = check_random_state(self.random_state)
         many = self._takes_landmarks(given.sizes)
         # One thread, unless large products are asked to use more: those of the size of a class
         # would only wait for a second one, and what is learned must not depend on how many the
         # machine has.
         threads = many and effective_n_jobs(self.n_jobs) > 1
-        remedy = (
-            "give fewer samples or n_landmarks, or let chunks be smaller by "
-            "sklearn.set_config(working_memory=...), in MiB."
-        )
-        with memory_of_device(remedy), nullcontext() if threads else single_blas_thread():
+        with memory_of_device(FEWER), nullcontext() if threads else single_blas_thread():
             learn = self._learned_from_many if many else self._learned
             self.model_ = learn(given, rng, progress)
         for name in ("learner_", "batch_classes_"):
@@ -224,26 +250,24 @@ class BaseDictionaryClassifier(LearnsInBatches):
         """
         order, sizes = np.argsort(given.labels, kind="stable"), given.sizes
         uneven = None if (given.weights == 1).all() else given.weights[order]
-        space, training = self._training(given, order, uneven, rng)
+        rows = self._rows(given, order, uneven, rng)
         bounded = self.n_landmarks != "all" and not is_small(sizes)
         settings = self._settings(sizes, MOST_ATOMS if bounded else None)
+        belongs = None if given.groups is None else given.groups[order]
+        space, training, choice = choose(
+            self, self._options(given), rows, belongs, settings, rng, progress
+        )
 
         def unweighted(learned: Dictionaries) -> Dictionaries:
             atoms, codes = training.unweighted(learned.atoms, learned.codes)
             return replace(learned, atoms=atoms, codes=codes)
 
-        collaborative = self.decision == "collaborative"
-        progress.begin(N_FOLDS if collaborative else 0)
         with progress.learning(
             lambda so_far: assemble(given.classes, space, sizes, unweighted(so_far))
         ) as heard:
             learned = learn_dictionaries(training, settings, rng, heard)
-        if not collaborative:
-            return space, unweighted(learned), None, None
-        ridges = RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
-        known = space.energies_known
-        choice = choose_rule(training, settings, ridges, rng, progress.fold, known, uneven)
-        return space, unweighted(learned), choice, training.full_gram(learned.atoms)
+        G = None if choice is None else training.full_gram(learned.atoms)
+        return space, unweighted(learned), choice, G
 
     def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
         whole = isinstance(self.n_atoms, (int, np.integer))

@@ -6,34 +6,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from kerndict._arrays import is_array_api_obj, take, to_host
+from kerndict._arrays import take
 from kerndict._threads import single_blas_thread
 from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_of
-from kerndict.classifiers.place import check_place, float_types
+from kerndict.classifiers.parameters import has_sums
+from kerndict.classifiers.place import check_place, checked, float_types
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, Learner, landmark_count
 from kerndict.learning import Settings
-
-
-def _has_sums(estimator: "LearnsInBatches") -> bool:
-    """Tell whether batches can be added up; the error says why not."""
-    if estimator.decision != "collaborative":
-        raise AttributeError(
-            f"decision={estimator.decision!r} cannot learn from batches: use "
-            "decision='collaborative'."
-        )
-    if estimator.n_landmarks == "all":
-        raise AttributeError("n_landmarks='all' cannot learn from batches: give a number or None.")
-    if getattr(estimator, "kernel", None) == "precomputed":
-        raise AttributeError("kernel='precomputed' cannot learn from batches: give another kernel.")
-    return True
 
 
 class LearnsInBatches(CallbackSupport, DictionaryPredictor):
@@ -51,6 +37,11 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
             """Make the model of what has been learned from batches."""
             if name != "model_" or "learner_" not in vars(self):
                 return super().__getattribute__(name)  # which says why it is not there
+            if not self.learner_.sums.rows.any():
+                raise NotFittedError(
+                    f"This {type(self).__name__} has settled its landmarks and learned from no "
+                    "sample yet: call partial_fit."
+                )
             settings = self._settings(self.learner_.sums.rows, MOST_ATOMS)
             with single_blas_thread():
                 self.model_ = model_of(self.learner_, self.batch_classes_, settings, self.ridge)
@@ -59,15 +50,6 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     @abstractmethod
     def check_parameters(self) -> None:
         """Check all parameters, as `fit` does first."""
-
-    def _checked(
-        self, X: ArrayLike, y: ArrayLike, dtype: list[Any], reset: bool = True
-    ) -> tuple[NDArray, NDArray]:
-        """Return rows where they are, and their labels on the host."""
-        y = to_host(y) if is_array_api_obj(y) else y
-        rows, target = validate_data(self, X, y, dtype=dtype, reset=reset)
-        check_classification_targets(target)
-        return rows, target
 
     @abstractmethod
     def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
@@ -83,7 +65,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
         """Return the kernel of rows with landmarks."""
 
-    @available_if(_has_sums)
+    @available_if(has_sums)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -133,7 +115,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
             self.__dict__.update(before)
             raise
 
-    @available_if(_has_sums)
+    @available_if(has_sums)
     def fit_batches(
         self,
         batches: Iterable[tuple[ArrayLike, ArrayLike]],
@@ -166,34 +148,83 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         """
         before = self.__dict__.copy()
         try:
-            self._begin(X, y, n_samples, indices)
+            self.settle(X, y, n_samples=n_samples, indices=indices)
             for rows, target in batches:
                 self._learn_batch(rows, target, None, None, in_place=True)
-            self._finish()
+            self.finish()
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, n_samples: int, indices: NDArray | None) -> None:
-        """Settle landmarks and the kernel by samples that are not learned from."""
-        self.check_parameters()
-        rows, target = self._checked(X, y, float_types(X))
-        for name in ("learner_", "batch_classes_", "model_"):
-            self.__dict__.pop(name, None)
-        given = self._batch(rows, target, None, None)
-        if indices is not None:
-            given = given._replace(indices=np.asarray(indices))
-        count = landmark_count(n_samples, rows.shape[1])
-        with single_blas_thread():
-            self.learner_ = self._new_learner(given, count)
-        self.batch_classes_ = given.classes
+    @available_if(has_sums)
+    def settle(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_samples: int,
+        classes: ArrayLike | None = None,
+        indices: NDArray | None = None,
+    ) -> Self:
+        """Settle landmarks and kernel by some samples, and learn from none of them.
 
-    def _finish(self) -> None:
-        """Make the model, and forget what it was made of."""
+        Copies of what is settled may then learn from other samples each, with `partial_fit`, in
+        other processes or on other machines; :func:`kerndict.merge` adds them up.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n_drawn, n_features) and (n_drawn,)
+            Samples drawn at random, some of every class; 20,000 are enough.
+        n_samples : int
+            How many samples will be learned from, about; it settles the number of landmarks.
+        classes : array-like of shape (n_classes,), optional
+            All labels there will ever be; by default those of `y`.
+        indices : array-like of shape (n_drawn,), optional
+            The places of these samples among all, for `explain`.
+
+        Returns
+        -------
+        self : object
+            Ready for `partial_fit`; what it had learned before is forgotten.
+
+        Examples
+        --------
+        >>> from copy import deepcopy
+        >>> from sklearn.datasets import make_classification
+        >>> from kerndict import KernelDictionaryClassifier, merge
+        >>> X, y = make_classification(3000, 20, n_informative=10, random_state=0)
+        >>> settled = KernelDictionaryClassifier(n_landmarks=200, random_state=0)
+        >>> settled = settled.settle(X[:1000], y[:1000], n_samples=2500)
+        >>> one = deepcopy(settled).partial_fit(X[:1500], y[:1500])
+        >>> other = deepcopy(settled).partial_fit(X[1500:2500], y[1500:2500])
+        >>> merge([one, other]).score(X[2500:], y[2500:]) > 0.9
+        True
+        """
+        self.check_parameters()
+        before = self.__dict__.copy()
+        try:
+            rows, target = checked(self, X, y, float_types(X))
+            for name in ("learner_", "batch_classes_", "model_"):
+                self.__dict__.pop(name, None)
+            given = self._batch(rows, target, classes, None)
+            if indices is not None:
+                given = given._replace(indices=np.asarray(indices)[given.indices])
+            with single_blas_thread():
+                learner = self._new_learner(given, landmark_count(n_samples, rows.shape[1]))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.learner_, self.batch_classes_ = learner, given.classes
+        return self
+
+    def finish(self) -> Self:
+        """Make the model of what has been learned, and forget what it was made of."""
         self.model_ = self.model_
         del self.learner_, self.batch_classes_
+        return self
 
     def _new_learner(self, given: Given, count: int | None) -> Learner:
         """Return a learner of no rows, with landmarks among those given."""
@@ -223,7 +254,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         if known is not None:
             check_place(self, X, "partial_fit", known)
         dtype = float_types(X) if known is None else [known.dtype]
-        rows, target = self._checked(X, y, dtype, reset=first)
+        rows, target = checked(self, X, y, dtype, reset=first)
         given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():

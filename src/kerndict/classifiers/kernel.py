@@ -6,28 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kerndict import landmarks
-from kerndict._arrays import namespace, take
 from kerndict._validation import check_choice, check_degree, check_real
+from kerndict.classifiers.attributes import KernelAttributes
 from kerndict.classifiers.base import BaseDictionaryClassifier
+from kerndict.classifiers.chosen import options_of
 from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
-from kerndict.classifiers.settled import not_positive, settled_kernel
+from kerndict.classifiers.settled import kernel_rows, landmark_kernel, not_positive
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.kernels import KERNELS, Kernel
-from kerndict.rules.width import choose_width
+from kerndict.rules.search import Options
 from kerndict.spaces import (
-    ComputedKernel,
-    KernelSpace,
-    LandmarkSpace,
-    PrecomputedSpace,
-    Space,
-    TrainingSet,
-    kernel_training_set,
+    PrecomputedRows,
+    TrainingRows,
 )
-from kerndict.spaces.kernel_training import check_symmetric, constant_diagonal
+from kerndict.spaces.kernel_training import check_symmetric
 
 
-class KernelDictionaryClassifier(BaseDictionaryClassifier):
+class KernelDictionaryClassifier(KernelAttributes, BaseDictionaryClassifier):
     """Classification with incoherent kernel dictionary learning (IKDL).
 
     As :class:`DictionaryClassifier`, in the feature space of a kernel: atoms are
@@ -91,6 +86,13 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         ``"all"`` never takes landmarks.
     class_weight : dict, "balanced" or None, default=None
         How much the samples of each class count; ``"balanced"`` lets all classes count the same.
+    within_class_whitening : float or None, default=None
+        How much directions are made small in which samples of a class differ: with E the rows
+        less the means of their classes and ``t = |E|² / n_features``, a row x becomes
+        ``(I + within_class_whitening E'E / t)^-1/2 x``, of length 1 where all rows have it.  None
+        takes 0, 0.1, 0.5 or 3, by samples left out (0 with landmarks or the residual rule).
+    square_root : bool or None, default=None
+        Whether the square root of each number is taken first.  None chooses where none is negative.
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default="rbf"
         ``"rbf"`` exp(-‖x-y‖²/2σ²), ``"poly"`` (x'y + coef0)^degree, ``"linear"`` x'y; a
         callable ``k(X, Z)`` returns the matrix (len(X), len(Z)).  With
@@ -182,6 +184,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         ridge: float | str = "auto",
         n_landmarks: int | str | None = None,
         class_weight: dict | str | None = None,
+        within_class_whitening: float | None = None,
+        square_root: bool | None = None,
         kernel: str | Callable[[NDArray, NDArray], ArrayLike] = "rbf",
         sigma: float | None = None,
         degree: int = 2,
@@ -203,6 +207,8 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             ridge=ridge,
             n_landmarks=n_landmarks,
             class_weight=class_weight,
+            within_class_whitening=within_class_whitening,
+            square_root=square_root,
         )
         self.kernel = kernel
         self.sigma = sigma
@@ -214,28 +220,6 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    @property
-    def dual_dictionaries_(self) -> list[NDArray]:
-        """The atoms of each class as combinations of its training samples, or of landmarks."""
-        space, atoms = self.model_.space, self.model_.atoms
-        if isinstance(space, LandmarkSpace):
-            return [space.dual(A) for A in atoms]
-        return atoms
-
-    @property
-    def X_fit_(self) -> NDArray | None:
-        """The training rows grouped by class, or the landmarks; None where none are kept."""
-        space = self.model_.space
-        return space.rows if isinstance(space, ComputedKernel) else None
-
-    @property
-    def sigma_(self) -> float:
-        """The width used, for ``kernel="rbf"``."""
-        space = self.model_.space
-        if not isinstance(space, ComputedKernel) or space.kernel.name != "rbf":
-            raise AttributeError("only kernel='rbf' has a width.")
-        return space.kernel.sigma
-
     def check_parameters(self) -> None:
         """Check all parameters, as `fit` does first."""
         super().check_parameters()
@@ -245,34 +229,37 @@ class KernelDictionaryClassifier(BaseDictionaryClassifier):
             check_real("sigma", self.sigma, 0, strict=True)
         check_degree(self.degree)
         check_real("coef0", self.coef0)
+        if self.kernel == "precomputed" and (self.within_class_whitening or self.square_root):
+            name = "within_class_whitening" if self.within_class_whitening else "square_root"
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} needs the samples, which kernel='precomputed' "
+                f"does not give: use {name}=None, or another kernel."
+            )
         if self.kernel == "precomputed" and self.n_landmarks not in (None, "all"):
             raise ValueError(
                 f"n_landmarks={self.n_landmarks!r} needs the samples, which kernel='precomputed' "
                 "does not give: use n_landmarks='all', or another kernel."
             )
 
-    def _training(
+    def _rows(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
-    ) -> tuple[Space, TrainingSet]:
-        X, sizes = given.X, given.sizes
+    ) -> TrainingRows:
         if self.kernel == "precomputed":
-            check_symmetric(self.kernel, X)
-            constant = constant_diagonal(namespace(X).linalg.diagonal(X))
-            precomputed = PrecomputedSpace(
-                n_features=X.shape[1], fit_indices=order, training_diagonal=constant
-            )
-            return precomputed, kernel_training_set(X).from_matrix(X, order, sizes, weights)
-        kernel = settled_kernel(self, given, choose_width, rng)
-        kept = {"fit_indices": given.indices[order], "rows": take(X, order)}
-        space = KernelSpace(n_features=X.shape[1], kernel=kernel, **kept)
-        return space, kernel_training_set(X).from_rows(kernel, space.rows, sizes, weights)
+            check_symmetric(self.kernel, given.X)
+            return PrecomputedRows(X=given.X, sizes=given.sizes, weights=weights, indices=order)
+        return kernel_rows(self, self._options(given), given, order, weights, rng)
+
+    def _options(self, given: Given) -> Options:
+        # Kernel values cannot be prepared, and a kernel of one's own takes what it wants.
+        comparable = not callable(self.kernel) and self.kernel != "precomputed"
+        return options_of(self, given.X, comparable)
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
         return self.kernel != "precomputed" and super()._takes_landmarks(sizes)
 
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
         few = given.drawn(ROWS_LOOKED_AT, rng)
-        return settled_kernel(self, few, landmarks.choose_width, rng)
+        return landmark_kernel(self, self._options(few).least, few, rng)
 
     def _check_leaving_out(self) -> None:
         if self.kernel == "precomputed":

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import take
 from kerndict.classifiers.base import BaseDictionaryClassifier
-from kerndict.classifiers.many import Given
+from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
 from kerndict.kernels import Kernel
-from kerndict.spaces import LandmarkSpace, LinearSpace, TrainingSet, linear_training_set
+from kerndict.preparation import learned_preparation
+from kerndict.spaces import LandmarkSpace, LinearRows, LinearSpace
 
 
 class DictionaryClassifier(BaseDictionaryClassifier):
@@ -76,6 +78,13 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         ``"all"`` never takes landmarks, nor does ``decision="residual"``.
     class_weight : dict, "balanced" or None, default=None
         How much the samples of each class count; ``"balanced"`` lets all classes count the same.
+    within_class_whitening : float or None, default=None
+        How much directions are made small in which samples of a class differ: with E the rows
+        less the means of their classes and ``t = |E|² / n_features``, a row x becomes
+        ``(I + within_class_whitening E'E / t)^-1/2 x``, of length 1 where all rows have it.  None
+        takes 0, 0.1, 0.5 or 3, by samples left out (0 with landmarks or the residual rule).
+    square_root : bool or None, default=None
+        Whether the square root of each number is taken first.  None chooses where none is negative.
 
     Attributes
     ----------
@@ -139,15 +148,19 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         """The atoms of each class, unit columns."""
         space, atoms = self.model_.space, self.model_.atoms
         if isinstance(space, LandmarkSpace):
-            return [space.rows.T @ space.dual(A) for A in atoms]
+            return [space.kernel.centred(space.rows).T @ space.dual(A) for A in atoms]
         return atoms
 
-    def _training(
+    def _rows(
         self, given: Given, order: NDArray, weights: NDArray | None, rng: np.random.RandomState
-    ) -> tuple[LinearSpace, TrainingSet]:
-        space = LinearSpace(n_features=given.X.shape[1], fit_indices=given.indices[order])
-        kind = linear_training_set(given.X)
-        return space, kind.from_rows(given.X, order, given.sizes, weights)
+    ) -> LinearRows:
+        LinearSpace(n_features=given.X.shape[1]).check(given.X)
+        return LinearRows(
+            X=take(given.X, order),
+            sizes=given.sizes,
+            weights=weights,
+            indices=given.indices[order],
+        )
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:
         # The residual rule learns from features as they are, at a cost that grows with the rows.
@@ -155,7 +168,11 @@ class DictionaryClassifier(BaseDictionaryClassifier):
 
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
         LinearSpace(n_features=given.X.shape[1]).check(given.X)
-        return Kernel("linear")
+        few = given.drawn(ROWS_LOOKED_AT, rng)
+        recipe = self._options(few).least
+        return Kernel(
+            "linear", preparation=learned_preparation(recipe, few.X, few.labels, few.weights)
+        )
 
     def _init_rows(self, sizes: NDArray) -> list[int]:
         return [self.n_features_in_] * len(sizes)

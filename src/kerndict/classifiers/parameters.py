@@ -31,6 +31,8 @@ class CommonParameters(Protocol):
     ridge: float | str
     n_landmarks: int | str | None
     class_weight: dict | str | None
+    within_class_whitening: float | None
+    square_root: bool | None
 
 
 def check_common(given: CommonParameters) -> None:
@@ -56,6 +58,12 @@ def check_common(given: CommonParameters) -> None:
             f"n_landmarks={given.n_landmarks!r} is not known: use 'all', a whole number >= 2 or "
             "None."
         )
+    if given.within_class_whitening is not None:
+        check_real("within_class_whitening", given.within_class_whitening, 0)
+    if given.square_root not in (None, True, False):
+        raise ValueError(
+            f"square_root={given.square_root!r} is not known: use True, False or None."
+        )
     weight = given.class_weight
     if not (weight is None or isinstance(weight, dict) or weight == "balanced"):
         raise ValueError(
@@ -64,3 +72,24 @@ def check_common(given: CommonParameters) -> None:
         )
     if isinstance(given.init, str):
         check_choice("init", given.init, INITS, " or a sequence of arrays, one per class")
+
+
+class LearnsBySums(Protocol):
+    """What settles whether rows can be added up."""
+
+    decision: str
+    n_landmarks: int | str | None
+
+
+def has_sums(estimator: LearnsBySums) -> bool:
+    """Tell whether batches can be added up; the error says why not."""
+    if estimator.decision != "collaborative":
+        raise AttributeError(
+            f"decision={estimator.decision!r} cannot learn from batches: use "
+            "decision='collaborative'."
+        )
+    if estimator.n_landmarks == "all":
+        raise AttributeError("n_landmarks='all' cannot learn from batches: give a number or None.")
+    if getattr(estimator, "kernel", None) == "precomputed":
+        raise AttributeError("kernel='precomputed' cannot learn from batches: give another kernel.")
+    return True

@@ -3,9 +3,9 @@
 The tasks, as callbacks see them:
 
     fit                          with the collaborative rule:  fit
-      iteration 0 ... n_iter-1                                   learn
+      iteration 0 ... n_iter-1                                   fold 0 ... 4, or to 9
                                                                    iteration 0 ... n_iter-1
-                                                                 fold 0 ... 4
+                                                                 learn
                                                                    iteration 0 ... n_iter-1
 
     with landmarks:  fit
@@ -15,6 +15,7 @@ The tasks, as callbacks see them:
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,6 +34,35 @@ if TYPE_CHECKING:
 
 #: Seconds between two lines about chunks.
 SAY_EVERY = 2.0
+#: A fold takes so many times what learning takes: its features for every ridge come to it.
+FOLD = 2.0
+#: The share of a fit that is done when all its passes are.
+LAST = 0.9
+_watcher: ContextVar[Callable[[str, float], None] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(by: Callable[[str, float], None]) -> Iterator[None]:
+    """Let ``by`` hear how far the fits in the block are: in words, and as a share of each."""
+    token = _watcher.set(by)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def tell(words: str, share: float) -> None:
+    """Tell whoever watches how far a fit is."""
+    watcher()(words, share)
+
+
+def watcher() -> Callable[[str, float], None]:
+    """Return who watches: perhaps nobody."""
+    return _watcher.get() or unwatched
+
+
+def unwatched(words: str, share: float) -> None:
+    """Watch nothing."""
 
 
 def _callbacks_exist(_: Any) -> bool:
@@ -110,7 +140,8 @@ class Progress:
         self.model, self.data = model, {"X": X, "y": y}
         self.n_iter, self.n_folds = int(model.n_iter), 0
         self._folds = 0
-        self._begin = self._begin_folds = time.perf_counter()
+        self._begin = self._begin_folds = self.begin_learning = time.perf_counter()
+        tell("comparing rows with each other", 0)
         if model.verbose and not sweep.signatures:
             print(
                 f"[{type(model).__name__}] loading compiled code; the first fit on a machine "
@@ -119,8 +150,8 @@ class Progress:
             )
 
     def begin(self, n_folds: int) -> None:
-        """Tell that learning begins; ``n_folds`` fits follow it, for the collaborative rule."""
-        self.n_folds = n_folds
+        """Tell that learning begins, with ``n_folds`` fits for the collaborative rule."""
+        self.n_folds, self._begin_folds = n_folds, time.perf_counter()
         self._started(1 + n_folds if n_folds else self.n_iter)
 
     def _started(self, n_tasks: int) -> None:
@@ -134,6 +165,7 @@ class Progress:
         for number, part in enumerate(parts, 1):
             task = self._fit.subcontext(task_name="chunk")
             task.call_on_fit_task_begin(estimator=self.model, **self.data)
+            tell("summing up rows", LAST * (number - 1) / len(parts))
             yield part
             if task.call_on_fit_task_end(estimator=self.model, **self.data):
                 return
@@ -142,6 +174,7 @@ class Progress:
                 said = now
                 left = (now - begin) / number * (len(parts) - number)
                 self.say(f"{part.stop} of {parts[-1].stop} samples summed up", left)
+        tell("settling the model", LAST)
 
     @contextmanager
     def learning(self, assembled: Callable[[Dictionaries], Model]) -> Iterator[Listener]:
@@ -156,7 +189,6 @@ class Progress:
         yield _Learning(self, task, assembled)
         if self.n_folds:
             task.call_on_fit_task_end(estimator=self.model, **self.data)
-        self._begin_folds = time.perf_counter()
 
     @contextmanager
     def fold(self) -> Iterator[Listener]:
@@ -166,6 +198,7 @@ class Progress:
         yield _Iterations(self, task)
         task.call_on_fit_task_end(estimator=self.model, **self.data)
         self._folds += 1
+        tell("calibrating", self.share(0))
         if self.model.verbose:
             seconds = time.perf_counter() - self._begin_folds
             words = f"fold {self._folds}/{self.n_folds} of the collaborative rule"
@@ -177,6 +210,11 @@ class Progress:
         self._fit.call_on_fit_task_end(
             estimator=model, reconstruction_attributes=lambda: dict(vars(model)), **self.data
         )
+
+    def share(self, done: int) -> float:
+        """Return the share of the work that is done, with so many passes of the model itself."""
+        learned = done / self.n_iter if self.n_iter else 1.0
+        return LAST * (learned + FOLD * self._folds) / (1 + FOLD * self.n_folds)
 
     def seconds(self) -> float:
         """Return the time since `fit` began."""
@@ -239,17 +277,19 @@ class _Learning(_Iterations):
         model = self._progress.model
         if model.decision == "residual" and model.n_nonzero_coefs is not None:
             warn_if_spanning(problem, n_atoms, sparsity, atoms_given=model.n_atoms is not None)
+        self._progress.begin_learning = time.perf_counter()
         super().started(problem, n_atoms, sparsity)
 
     def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
         progress = self._progress
+        done = self._done + 1
+        tell("learning", progress.share(done))
         if progress.model.verbose:
-            done, seconds = self._done + 1, progress.seconds()
-            whole = seconds / done * progress.n_iter
+            seconds = time.perf_counter() - progress.begin_learning
             progress.say(
                 f"iteration {done}/{progress.n_iter}: reconstruction {terms[0]:.6g}, "
                 f"coherence {terms[1]:.6g}",
-                whole * (1 + progress.n_folds) - seconds,
+                seconds / done * (progress.n_iter - done),
             )
         return super().iteration(so_far, terms)
 

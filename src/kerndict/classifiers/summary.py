@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._pipelines import chain
+
 if TYPE_CHECKING:
     from kerndict.classifiers.prediction import DictionaryPredictor
 
@@ -16,18 +18,19 @@ def objective(model: "DictionaryPredictor") -> NDArray:
     return model.reconstruction_ + model.incoherence_ * model.coherence_
 
 
-def summary(model: "DictionaryPredictor") -> dict[str, Any]:
+def summary(model: Any) -> dict[str, Any]:
     """Return what there is to know about a fitted classifier at a glance.
 
     Parameters
     ----------
-    model : DictionaryClassifier or KernelDictionaryClassifier
+    model : classifier of this package, or a pipeline or search that ends in one
         Fitted.
 
     Returns
     -------
     facts : dict
-        ``classifier``, ``kernel`` (None for the linear one), ``decision``, ``classes``,
+        ``steps`` before the classifier (the names of their classes), ``classifier``,
+        ``kernel`` (None for the linear one), ``decision``, ``classes``,
         ``features``, ``atoms`` (of all classes), ``atoms_per_class`` (smallest and largest),
         ``nonzeros`` (per code, smallest and largest limit of the classes), ``iterations``,
         ``bytes`` (of all arrays the model holds in memory), and after the last iteration
@@ -35,20 +38,21 @@ def summary(model: "DictionaryPredictor") -> dict[str, Any]:
 
     Examples
     --------
+    >>> import kerndict
     >>> from sklearn.datasets import load_iris
-    >>> from kerndict import DictionaryClassifier
-    >>> from kerndict.classifiers.summary import summary
-    >>> model = DictionaryClassifier(5, 2, random_state=0).fit(*load_iris(return_X_y=True))
-    >>> facts = summary(model)
+    >>> model = kerndict.DictionaryClassifier(5, 2, random_state=0)
+    >>> facts = kerndict.summary(model.fit(*load_iris(return_X_y=True)))
     >>> facts["classes"], facts["atoms"], facts["nonzeros"]
     (3, 15, (2, 2))
     """
+    steps, model = chain(model)
     kernel = model.get_params(deep=False).get("kernel")
     last: dict[str, float | None] = {"reconstruction": None, "coherence": None, "objective": None}
     if model.n_iter_:
         terms = (model.reconstruction_, model.coherence_, objective(model))
         last = {name: float(term[-1]) for name, term in zip(last, terms, strict=True)}
     return {
+        "steps": tuple(type(step).__name__ for step in steps),
         "classifier": type(model).__name__,
         "kernel": getattr(kernel, "__name__", repr(kernel)) if callable(kernel) else kernel,
         "decision": model.decision,

@@ -2,23 +2,25 @@
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NoReturn
 
 import kerndict
-from kerndict.cli import demo, evaluate, export, inspect, predict, reproduce, train
 from kerndict.cli.cells import printable
-from kerndict.cli.common import UsageError
+from kerndict.cli.common import SUMMARIES, UsageError
 
-_COMMANDS = (train, predict, evaluate, inspect, export, demo, reproduce)
 _EPILOG = """examples:
   kerndict train flowers.csv --label species --out flowers.safetensors
   kerndict predict flowers.safetensors new.csv > labels.csv
   kerndict evaluate flowers.safetensors test.csv --label species
 
+kerndict COMMAND --help lists the options of a command.
 exit codes: 0 done, 1 the data or the model is at fault, 2 the command line is, 130 Ctrl-C
 """
 
@@ -32,7 +34,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal lacks
     try:
         try:
-            _parser().parse_args(arguments, options)
+            _parse(sys.argv[1:] if arguments is None else arguments, options)
             with warnings.catch_warnings():
                 if not options.debug:
                     warnings.showwarning = _warn
@@ -59,7 +61,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(arguments: Sequence[str], options: argparse.Namespace) -> None:
+    """Read the command line; only the command that is asked for is imported."""
     parser = argparse.ArgumentParser(
         prog="kerndict",
         description="Classification with incoherent (kernel) dictionary learning.",
@@ -69,8 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kerndict {kerndict.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in _COMMANDS:
-        command.add(commands)
+    asked = next((word for word in arguments if not word.startswith("-")), "")
+    for name, summary in SUMMARIES.items():
+        if name == asked:
+            import_module(f"kerndict.cli.{name}").add(commands)
+        else:
+            commands.add_parser(name, help=summary)
     for each in (parser, *commands.choices.values()):
         each.add_argument(
             "--debug",
@@ -78,7 +85,35 @@ def _parser() -> argparse.ArgumentParser:
             default=argparse.SUPPRESS,
             help="show the traceback of an error",
         )
-    return parser
+    if asked not in SUMMARIES and get_close_matches(asked, SUMMARIES, 1):
+        (near,) = get_close_matches(asked, SUMMARIES, 1)
+        parser.error(f"argument COMMAND: invalid choice: {asked!r}: did you mean {near}?")
+    if asked in SUMMARIES:
+        after = arguments[list(arguments).index(asked) + 1 :]
+        known = _options(commands.choices[asked])
+        wrong = [word for word in after if word[:2] == "--" and word.partition("=")[0] not in known]
+        if wrong and "--" not in after:
+            _refuse(commands.choices[asked], wrong)
+    _, unknown = parser.parse_known_args(arguments, options)
+    if unknown:
+        _refuse(commands.choices[options.command], unknown)
+
+
+def _options(command: argparse.ArgumentParser) -> set[str]:
+    return {"--help", *re.findall(r"--[a-z][\w-]*", command.format_usage())}
+
+
+def _refuse(command: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
+    """Say which words a command does not know, and which options they are like."""
+    options = _options(command)
+    words = f"unrecognized arguments: {' '.join(unknown)}"
+    near = [
+        close
+        for word in unknown
+        if word.startswith("-")
+        for close in get_close_matches(word.partition("=")[0], options, 1)
+    ]
+    command.error(f"{words}: did you mean {' and '.join(dict.fromkeys(near))}?" if near else words)
 
 
 def _explain(error: Exception) -> str:

@@ -12,9 +12,22 @@ from typing import Any
 from kerndict._files import is_read_only
 from kerndict.cli.cells import printable
 
-DATA_HELP = (
-    "csv (may be gzipped) with a header, parquet, npz or mat; - reads csv from standard input"
+_DATA_HELP = (
+    "csv or JSON lines, compressed or not, parquet, feather, npz or mat; several files, or a "
+    "pattern such as 'day-*.csv', are one table; - reads text from standard input"
 )
+
+
+#: The commands in the order of the help, each with what it does.
+SUMMARIES = {
+    "train": "learn a model from a table and write it to a file",
+    "predict": "label the rows of a table",
+    "evaluate": "accuracy and calibration of a model on labelled rows",
+    "inspect": "what a model file holds",
+    "export": "write a model as ONNX, for programs without kerndict",
+    "demo": "both classifiers and their untrained controls on the digits of scikit-learn",
+    "reproduce": "rerun the paper's tables and figures, with controls, into one report",
+}
 
 
 class UsageError(Exception):
@@ -22,12 +35,12 @@ class UsageError(Exception):
 
 
 def add_command(
-    commands: Any, name: str, summary: str, description: str, examples: Sequence[str]
+    commands: Any, name: str, description: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
     """Add a command whose help ends in examples."""
     return commands.add_parser(
         name,
-        help=summary,
+        help=SUMMARIES[name],
         description=textwrap.fill(description, 80),
         epilog="\n".join(["examples:", *(f"  {example}" for example in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -35,14 +48,19 @@ def add_command(
     )
 
 
-def add_drop(command: argparse.ArgumentParser) -> None:
+def add_data(command: argparse.ArgumentParser) -> None:
+    """Add the files of a table."""
+    command.add_argument("data", metavar="DATA", nargs="+", help=_DATA_HELP)
+
+
+def add_drop(command: Any) -> None:
     """Add the option for columns that are no features."""
     command.add_argument(
         "--drop",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="a column that is no feature, by name or index; may be repeated",
+        help="a column that is no feature, by name or index; a,b for several, or repeated",
     )
 
 
@@ -71,8 +89,15 @@ def check_out(path: Path, inputs: Sequence[str], force: bool) -> None:
             words = "what comes from standard input" if name == "-" else f"{name}, which is read"
             raise UsageError(f"--out {path} would replace {words}: give another file.")
     folder = Path(os.path.realpath(path)).parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise OSError(f"--out {path} cannot be written: give a file in a folder that exists.")
+    if not folder.is_dir():
+        raise OSError(f"--out {path} cannot be written: there is no folder {path.parent}. Make it.")
+    if path.is_dir():
+        raise OSError(f"--out {path} cannot be written: it is a folder. Give a file in it.")
+    if not os.access(folder, os.W_OK):
+        raise OSError(
+            f"--out {path} cannot be written: the folder {path.parent} is not yours to write to. "
+            "Give a file in another."
+        )
     if is_read_only(path) and not force:
         raise OSError(f"--out {path} is read-only: give --force to replace it, or another file.")
 
@@ -115,10 +140,13 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
     return parse
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and values in two columns; on a terminal long values are wrapped."""
+def facts(pairs: Iterable[tuple[str, str]], indent: int = 0) -> str:
+    """Return names and values in two columns; on a terminal long values are wrapped.
+
+    Values begin at ``indent``, or further to the right if a name is too long for that.
+    """
     listed = [(printable(name), printable(value)) for name, value in pairs]
-    indent = max(len(name) for name, _ in listed) + 2
+    indent = max(indent, max(len(name) for name, _ in listed) + 2)
     lines = [f"{name:<{indent}}{value}" for name, value in listed]
     if sys.stdout is not None and sys.stdout.isatty():
         width = max(shutil.get_terminal_size().columns, indent + 20)
@@ -129,13 +157,16 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in aligned columns, the first to the left and the others to the right."""
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]], right: bool = True) -> str:
+    """Return a table in aligned columns, the first to the left and the others to the right.
+
+    Without ``right`` all are to the left.
+    """
     lines = [[printable(cell) for cell in line] for line in (header, *rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if i == 0 or not right else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

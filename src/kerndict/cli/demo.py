@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+from kerndict.cli.common import SUMMARIES
 
 _ROW = "{:<28} {:>10} {:>9} {:>9} {:>7} {:>9}"
 #: Both classifiers as they come, with small dictionaries, untrained, and with the paper's rule.
@@ -23,9 +24,7 @@ _VARIANTS: dict[str, dict[str, Any]] = {
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    command = commands.add_parser(
-        "demo", help="both classifiers and their untrained controls on the digits of scikit-learn"
-    )
+    command = commands.add_parser("demo", help=SUMMARIES["demo"])
     command.set_defaults(run=_run)
 
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from kerndict._warn import warn_user
-from kerndict.cli.common import DATA_HELP, add_command, add_drop, add_reject, facts, grid
+from kerndict.cli.common import add_command, add_data, add_drop, add_reject, facts, grid
 from kerndict.cli.scoring import Scorer
 from kerndict.cli.tally import Tally
 
@@ -18,7 +18,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "evaluate",
-        "accuracy and calibration of a model on labelled rows",
         "Measure a model on labelled rows: accuracy, by class too, log-loss, expected calibration "
         "error (ECE, 15 bins) and the pairs of classes that are confused most. Rows of classes "
         "that the model has not seen are counted apart.",
@@ -29,11 +28,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         ],
     )
     command.add_argument("model", metavar="MODEL", help="a file written by train")
-    command.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--label",
         metavar="COLUMN",
-        help="the column of labels, by name or index; default: the only one that is no feature",
+        help="the column of labels, by name or index; default: that of training, or the only one "
+        "that is no feature",
     )
     add_drop(command)
     add_reject(command)
@@ -49,7 +49,8 @@ def _run(options: argparse.Namespace) -> int:
             assert batch.labels is not None
             tally.add(batch.labels, scorer.decide(batch.X))
     result = tally.result()
-    if not result["rows"]:
+    scorer.warn()
+    if not result["rows"] and result["unseen"]["rows"]:
         warn_user(
             f"no label is a class of the model: found {_few(result['unseen']['classes'])}, the "
             f"model has {_few(scorer.classes)}. Does --label name the right column?",
@@ -77,6 +78,8 @@ def _report(result: dict[str, Any]) -> str:
     if strangers["rows"]:
         names = ", ".join(strangers["classes"][:_SHOWN])
         lines.append(("unseen classes", f"{strangers['rows']} more rows, of {names}"))
+    if result["undecided"]:
+        lines.append(("undecided", f"{result['undecided']} more rows, with gaps"))
     parts = [facts(lines + _rejection(result))]
     if result["classes"]:
         parts.append(_classes(result["classes"]))

@@ -15,7 +15,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "export",
-        "write a model as ONNX, for programs without kerndict",
         "Write a model as an ONNX file, which onnxruntime and others run without kerndict and "
         "without Python. Its input is X, its outputs are label and scores, and probabilities and "
         "typicality where the model has them.",

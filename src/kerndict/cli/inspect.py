@@ -2,17 +2,20 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import Pipeline
+from sklearn.compose import ColumnTransformer
 
+from kerndict._pipelines import chain
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli.common import add_command, facts
 from kerndict.cli.parameters import spell
 from kerndict.persistence import load_described
 from kerndict.tables.batch import as_text
+from kerndict.tabular import parts_of
 
 _SHOWN = 12
 
@@ -22,7 +25,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "inspect",
-        "what a model file holds",
         "Show what a model file holds: classes, atoms, size, objective, parameters, and the "
         "versions of the libraries that wrote it.",
         [
@@ -44,29 +46,46 @@ def _run(options: argparse.Namespace) -> int:
 def describe(path: str) -> dict[str, Any]:
     """Return what a model file holds as plain values."""
     model, document = load_described(path)
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    names = getattr(steps[0], "feature_names_in_", None)
+    steps, classifier = chain(model)
+    names = getattr((steps or [classifier])[0], "feature_names_in_", None)
     settled = ("sigma_", "ridge_", "incoherence_")
     return {
+        **summary(model),
         "file": str(path),
         "file_bytes": Path(path).stat().st_size,
         "format_version": document["format_version"],
         "versions": document.get("versions", {}),
-        "steps": [
-            {"name": type(step).__name__, "parameters": step.get_params(deep=False)}
-            for step in steps
-        ],
-        **summary(steps[-1]),
-        "labels": [as_text(label) for label in steps[-1].classes_.tolist()],
+        "steps": list(_steps(document["steps"])),
+        "columns": _columns((steps or [classifier])[0], names),
+        "labels": [as_text(label) for label in classifier.classes_.tolist()],
         "feature_names": None if names is None else names.tolist(),
-        "settled": {name: getattr(steps[-1], name) for name in settled if hasattr(steps[-1], name)},
+        "settled": {
+            name: getattr(classifier, name) for name in settled if hasattr(classifier, name)
+        },
     }
+
+
+def _steps(entries: list[dict[str, Any]], within: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a model file and those within them, one after the other."""
+    for entry in entries:
+        name = entry["class"]
+        yield {"name": name, "within": within, "parameters": entry.get("parameters", {})}
+        yield from _steps(entry.get("steps", []), name)
+
+
+def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
+    """Return what columns each part of a ColumnTransformer takes, None if it is something else."""
+    if not isinstance(step, ColumnTransformer):
+        return None
+    every = range(step.n_features_in_) if names is None else names
+    taken = parts_of(step, names)
+    return {part: [str(every[i]) for i in places] for part, _, places in taken if places}
 
 
 def _report(content: dict[str, Any]) -> str:
     rows: list[tuple[str, str]] = [
         ("file", f"{content['file']}, {human_bytes(content['file_bytes'])}"),
-        ("steps", ", ".join(step["name"] for step in content["steps"])),
+        ("steps", ", ".join(s["name"] for s in content["steps"] if s["within"] is None)),
         ("classes", f"{content['classes']}: {_listed(content['labels'])}"),
         ("features", _features(content)),
         ("atoms", f"{content['atoms']}, {span(*content['atoms_per_class'])} per class"),
@@ -83,12 +102,23 @@ def _report(content: dict[str, Any]) -> str:
             )
         )
     rows += [(name, f"{value:.6g}") for name, value in content["settled"].items()]
+    columns = content["columns"] or {}
+    rows += [(part, _listed(taken)) for part, taken in columns.items()]
     for step in content["steps"]:
+        if columns and "ColumnTransformer" in (step["name"], step["within"]):
+            continue  # the columns of its parts have told of it
         given = step["parameters"].items()
-        words = ", ".join(f"{name}={spell(value, 'None')}" for name, value in given)
+        words = ", ".join(f"{name}={spell(_plain(value), 'None')}" for name, value in given)
         rows.append((step["name"], words or "no parameters"))
     rows.append(("written by", ", ".join(f"{k} {v}" for k, v in content["versions"].items())))
     return facts(rows)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter of a model file as Python has it."""
+    if isinstance(value, list):
+        return tuple(value)
+    return value["float"] if isinstance(value, dict) and "float" in value else value
 
 
 def _features(content: dict[str, Any]) -> str:

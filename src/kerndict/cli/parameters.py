@@ -46,6 +46,14 @@ def balance(text: str) -> str | None:
     return None if text == "auto" else text
 
 
+def yes_or_auto(text: str) -> bool | None:
+    """Return a boolean, or None for ``auto``."""
+    words = {"true": True, "false": False, "auto": None}
+    if text not in words:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(words)}")
+    return words[text]
+
+
 def number_or_word(text: str) -> int | float | str:
     """Return a number, or ``auto`` itself."""
     return text if text == "auto" else number(text)
@@ -84,13 +92,21 @@ PARAMETERS = {
     "n_iter": Parameter("passes over all classes", number),
     "init": Parameter("the first atoms", choices=INITS),
     "random_state": Parameter("seed of all chance", whole_number(0)),
-    "n_jobs": Parameter("threads in prediction; with --search, folds at a time", number),
+    "n_jobs": Parameter(
+        "threads in prediction and in comparing ways to scale; with --search, folds at a time",
+        number,
+    ),
     "verbose": Parameter("print every iteration and fold", int),
     "ridge": Parameter("ridge of the collaborative rule", number_or_word),
     "n_landmarks": Parameter(
         "training rows that all others are described by: a number, or all", landmarks
     ),
     "class_weight": Parameter("balanced lets all classes count the same, auto all rows", balance),
+    "within_class_whitening": Parameter(
+        "how much directions are made small in which samples of a class differ: 0 for not at all",
+        number_or_auto,
+    ),
+    "square_root": Parameter("true takes the square root of each number", yes_or_auto),
     "kernel": Parameter("kernel", choices=("rbf", "poly", "linear")),
     "sigma": Parameter("width of the rbf kernel", number_or_auto),
     "degree": Parameter("degree of the poly kernel", number),

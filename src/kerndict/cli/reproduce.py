@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from kerndict.cli.common import whole_number
+from kerndict.cli.common import SUMMARIES, whole_number
 from kerndict.paper.protocol import DATASETS, TABLES
 
 
@@ -11,7 +11,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     command = commands.add_parser(
         "reproduce",
-        help="rerun the paper's tables and figures, with controls, into one report",
+        help=SUMMARIES["reproduce"],
         description="Rerun the paper's six tables and six figures with their controls. Rows are "
         "kept as they finish: a run that was stopped, however it was stopped, goes on where it "
         "was. Without --data and --dataset it runs on the digits of scikit-learn.",

@@ -1,20 +1,21 @@
 """Training on tables that do not fit in memory: read twice, a batch of rows at a time."""
 
-import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from kerndict.classifiers.progress import unwatched, watched, watcher
 from kerndict.cli.device import Place
 from kerndict.cli.parameters import Classifier
+from kerndict.cli.work import say
 from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
-from kerndict.tables import Batch, Rows, open_table
+from kerndict.tables import Batch, Rows
 
 #: Bytes of rows, and how many of them, that are read whole; what is more is learned from batch by
 #: batch.
@@ -37,11 +38,6 @@ class Overview:
     names: list[str] | None
     sample: Sample
     drawn_labels: list[str]
-
-
-def say(text: str) -> None:
-    """Tell on standard error how far it is."""
-    print(f"kerndict: {text}", file=sys.stderr, flush=True)
 
 
 def overview(first: list[Batch], rest: Iterator[Batch], names: list[str] | None) -> Overview:
@@ -73,39 +69,37 @@ def _look_at(batch: Batch, found: Overview, places: dict[str, int]) -> None:
 
 
 def fit_streamed(
-    options: argparse.Namespace,
     model: Classifier | Pipeline,
     found: Overview,
+    rows: Callable[[], AbstractContextManager[Rows]],
     as_labels: Callable[[list[str]], NDArray],
+    place: Place,
 ) -> None:
-    """Fit a model in a second pass over the table."""
+    """Fit a model in a second pass over the table, which ``rows`` gives, in some place.
+
+    What is before the classifier is fitted to the rows that were drawn.
+    """
     written = list(found.labels)
     labels = dict(zip(written, as_labels(written).tolist(), strict=True))
     classifier = model[-1] if isinstance(model, Pipeline) else model
-
-    place = Place(options.device)
 
     def prepared(X: NDArray) -> NDArray:
         return place.moved(model[:-1].transform(X) if isinstance(model, Pipeline) else X)
 
     def batches(rows: Rows) -> Iterator[tuple[NDArray, NDArray]]:
-        done, begin = 0, time.perf_counter()
-        said = begin
+        done = 0
         for batch in rows.batches:
             yield prepared(batch.X), np.array([labels[label] for label in batch.labels or []])
             done += len(batch.X)
-            now = time.perf_counter()
-            if now - said > SAY_EVERY:
-                said, left = now, (now - begin) / done * (found.n_rows - done)
-                say(f"learning: {done} of {found.n_rows} rows; about {left:.0f} s left")
+            tell(f"learning from {found.n_rows} rows", done / found.n_rows)
 
-    if isinstance(model, Pipeline):
-        model[:-1].fit(found.sample.X)
     y = np.array([labels[label] for label in found.drawn_labels])
-    with open_table(options.data) as table, place.computing():
-        rows = table.training_rows(options.label, options.drop)
+    if isinstance(model, Pipeline):
+        model[:-1].fit(found.sample.X, y)
+    tell = watcher()
+    with rows() as second, watched(unwatched), place.computing():
         classifier.fit_batches(
-            batches(rows),
+            batches(second),
             prepared(found.sample.X),
             y,
             n_samples=found.n_rows,

@@ -32,6 +32,7 @@ class Tally:
         self._bins = np.zeros((N_BINS, 3))  # rows, right ones, sum of probabilities
         self._kept = self._kept_right = self._unseen_rejected = 0
         self._probabilities = False
+        self._undecided = 0
 
     def _key(self, label: str) -> Any:
         """Return what labels are compared by: 3, 3.0 and 03 are one number."""
@@ -42,7 +43,11 @@ class Tally:
         return label
 
     def add(self, labels: list[str], found: Decisions) -> None:
-        """Take up some rows."""
+        """Take up some rows; those that could not be decided on are counted apart."""
+        if not found.decided.all():
+            self._undecided += int((~found.decided).sum())
+            labels = [label for label, kept in zip(labels, found.decided, strict=True) if kept]
+            found = found.part(found.decided)
         truth = np.array([self._places.get(self._key(label), -1) for label in labels])
         known, winner = truth >= 0, found.top[:, 0]
         self._unseen.update(
@@ -54,7 +59,8 @@ class Tally:
             assert found.values is not None
             self._probabilities = True
             self._log_loss -= found.log_proba[known, truth[known]].sum(dtype=np.float64)
-            self._add_to_bins(found.values[known, 0], right[known])
+            confidence = np.take_along_axis(found.values, found.top[:, :1], axis=1)[:, 0]
+            self._add_to_bins(confidence[known], right[known])
         if self._reject is not None:
             assert found.typicality is not None
             kept = found.typicality >= self._reject
@@ -71,7 +77,7 @@ class Tally:
         """Return all measures as plain values; None where there is nothing to measure."""
         sizes, right = self._confusion.sum(axis=1), np.diagonal(self._confusion)
         rows, unseen = int(sizes.sum()), sum(self._unseen.values())
-        if rows + unseen == 0:
+        if rows + unseen + self._undecided == 0:
             raise ValueError("the data has no rows.")
         present = np.flatnonzero(sizes)
         recalls = right[present] / sizes[present]
@@ -92,6 +98,7 @@ class Tally:
                 "classes": sorted(self._unseen),
                 "rejected": None if self._reject is None else self._unseen_rejected,
             },
+            "undecided": self._undecided,
             "reject": self._rejection(rows + unseen),
         }
 

@@ -5,27 +5,30 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Normalizer
 
 from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli import cluster
 from kerndict.cli.common import (
-    DATA_HELP,
     UsageError,
     add_command,
-    add_drop,
+    add_data,
     add_force,
     check_out,
     facts,
+    grid,
 )
 from kerndict.cli.device import Place, add_device
+from kerndict.cli.intake import Intake, described, held_by, take_in
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -34,11 +37,24 @@ from kerndict.cli.parameters import (
     parse_grid,
     spell,
 )
+from kerndict.cli.prepare import add_preparation, check_preparation
 from kerndict.cli.search import GRID, search
-from kerndict.cli.stream import WHOLE, WHOLE_ROWS, Overview, fit_streamed, overview
+from kerndict.cli.stream import WHOLE, fit_streamed
+from kerndict.cli.work import warn_if_long, work
+from kerndict.landmarks import landmark_count
 from kerndict.persistence import save_named
-from kerndict.tables import Batch, open_table
+from kerndict.tables import Cells, Rows, Source
+from kerndict.tabular import (
+    Role,
+    choose_scale,
+    expected_seconds,
+    front_end,
+    is_plain,
+    name_columns,
+)
 
+#: Columns of names in what is printed.
+_INDENT = 9
 #: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
 
@@ -48,9 +64,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     command = add_command(
         commands,
         "train",
-        "learn a model from a table and write it to a file",
-        "Learn a model from a table and write it to a file. Rows are scaled to unit length, and "
-        "the model does the same to the rows it is given later.",
+        "Learn a model from a table and write it to a file. Columns may be numbers, text, dates, "
+        "and have gaps: what becomes of each is said, and part of the model.",
         [
             "kerndict train flowers.csv --label species --out flowers.safetensors",
             "kerndict train faces.npz --out faces.safetensors --linear --n-atoms 20",
@@ -58,7 +73,7 @@ def add(commands: argparse._SubParsersAction) -> None:
             "kerndict train data.csv --label kind --out model.safetensors --grid sigma=0.5,1,2",
         ],
     )
-    command.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_data(command)
     command.add_argument(
         "--label",
         metavar="COLUMN",
@@ -67,11 +82,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
     add_force(command)
-    add_drop(command)
     add_device(command)
-    command.add_argument(
-        "--no-normalize", action="store_true", help="take rows as they are, whatever their length"
-    )
+    add_preparation(command)
     command.add_argument(
         "--linear", action="store_true", help="the linear classifier instead of the kernel one"
     )
@@ -87,59 +99,126 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="PARAMETER=V1,V2",
         help="search these values instead; may be repeated for all combinations",
     )
+    cluster.add_scheduler(command, "rows are learned from where they are read")
     add_parameters(command)
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    check_preparation(options)
     given, candidates = given_parameters(options), _candidates(options)
     for name, values in candidates.items():
         for value in values:
             make_classifier(options.linear, {**given, name: value})
-
-    def make(setting: dict[str, Any]) -> Classifier | Pipeline:
-        classifier = make_classifier(options.linear, {**given, **setting})
-        return classifier if options.no_normalize else make_pipeline(Normalizer(), classifier)
-
-    make({})
+    make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
-    check_out(options.out, [options.data], options.force)
+    if options.scheduler is not None:
+        begin = time.perf_counter()
+        fitted, names, label = cluster.train(options, make_classifier(options.linear, given))
+        save_named(fitted, options.out, names, options.force, label)
+        print(_report(options, fitted, time.perf_counter() - begin))
+        return 0
+    source = Source(options.data, again=True)
+    check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
-    at_once = whole or given.get("decision") == "residual" or bool(candidates)
     begin = time.perf_counter()
-    read = _read(options, at_once or options.data == "-")
-    if isinstance(read, Overview):
-        model = make({})
-        fit_streamed(options, model, read, lambda labels: as_labels(labels, WHOLE))
-        sizes = np.array(list(read.labels.values()))
-        return _written(options, model, read.names, sizes, time.perf_counter() - begin)
-    X, y, names = read
-    whole = whole and not options.linear
-    if whole and _kernel_bytes(X) > _memory():
-        raise MemoryError(_remedy(X))
-    begin = time.perf_counter()
-    try:
-        chosen = search(make, candidates, X, y, given.get("n_jobs")) if candidates else {}
-        model = Place(options.device).fit(make(chosen), X, y)
-    except MemoryError as error:
-        remedy = _remedy(X) if whole else "Use fewer rows."
-        raise MemoryError(f"{error} {remedy}") from error
+    taken = take_in(options, source)
+    if whole and not options.linear and _kernel_bytes(taken.X) > _memory():
+        raise MemoryError(_remedy(taken.X))
+    y = as_labels(taken.labels, taken.limit)
     sizes = np.unique(y, return_counts=True)[1]
-    return _written(options, model, names, sizes, time.perf_counter() - begin)
+    if taken.overview is not None:
+        sizes = np.array(list(taken.overview.labels.values()))
+    _say_data(taken, sizes)
 
+    def make(setting: dict[str, Any], scale: str) -> Classifier | Pipeline:
+        classifier = make_classifier(options.linear, {**given, **setting})
+        if options.raw:
+            return classifier
+        return make_pipeline(*front_end(taken.used, scale, len(taken.X)), classifier)
 
-def _written(
-    options: argparse.Namespace,
-    model: Classifier | Pipeline,
-    names: list[str] | None,
-    sizes: NDArray,
-    seconds: float,
-) -> int:
-    """Write the model and say so; ``sizes`` are the rows of each class."""
-    save_named(model, options.out, names, options.force)
-    print(_report(options, model, sizes, seconds))
+    try:
+        scale = _scale(options, taken, y, int(sizes.sum()), lambda scale: make({}, scale))
+        model = _fitted(options, source, taken, y, candidates, lambda found: make(found, scale))
+    except MemoryError as error:
+        raise MemoryError(f"{error} {_way_out(options, taken)}") from error
+    if isinstance(model, Pipeline) and taken.names is not None:
+        name_columns(model[0], taken.names)
+    save_named(model, options.out, taken.names, options.force, taken.label)
+    print(_report(options, model, time.perf_counter() - begin))
     return 0
+
+
+def _say_data(taken: Intake, sizes: NDArray) -> None:
+    """Print what was read, and what becomes of each column."""
+    words = (
+        f"{sizes.sum()} rows of {len(taken.used)} features in {len(sizes)} classes of "
+        f"{span(sizes.min(), sizes.max())} rows"
+    )
+    print(facts([("data", words)], _INDENT))
+    if taken.names is not None and any(column.words for column in taken.columns):
+        print(grid(["column", "what it is", "taken"], described(taken.columns), right=False))
+    sys.stdout.flush()
+
+
+def _scale(
+    options: argparse.Namespace,
+    taken: Intake,
+    y: NDArray,
+    n_rows: int,
+    make: Callable[[str], Classifier | Pipeline],
+) -> str:
+    """Return whether rows or columns are scaled, and say so."""
+    if options.raw:
+        print(facts([("scaling", "none")], _INDENT))
+        return ""
+    scale, words = options.scale, ""
+    if scale is None and not is_plain(taken.used):
+        scale = "columns"
+    if scale is None:
+        given = given_parameters(options)
+        threads = given.get("n_jobs")
+        found = work(
+            lambda: choose_scale(make, ("rows", "columns"), taken.X, y, threads),
+            bool(given.get("verbose")),
+        )
+        scale = found[0].scale if found else "rows"
+        if found:
+            best, other = found
+            kind = "log-loss" if best.is_log else "errors"
+            warn_if_long(expected_seconds(best, n_rows))
+            words = f": {kind} {best.loss:.4f} out of fold, {other.scale} {other.loss:.4f}"
+    print(facts([("scaling", f"{scale}{words}")], _INDENT), flush=True)
+    return scale
+
+
+def _fitted(
+    options: argparse.Namespace,
+    source: Source,
+    taken: Intake,
+    y: NDArray,
+    candidates: dict[str, list[Any]],
+    make: Callable[[dict[str, Any]], Classifier | Pipeline],
+) -> Classifier | Pipeline:
+    """Return a fitted model: of all rows at once, or of a second pass over the table."""
+    given, place = given_parameters(options), Place(options.device)
+    quiet = bool(given.get("verbose"))
+    if taken.overview is None:
+        jobs = given.get("n_jobs")
+        model = make(search(make, candidates, taken.X, y, jobs) if candidates else {})
+        return work(lambda: place.fit(model, taken.X, y), quiet)
+    model, seen = make({}), taken.overview
+
+    @contextmanager
+    def rows() -> Iterator[Rows]:
+        left_out = [column.name for column in taken.columns if column.role is Role.OUT]
+        with source.open() as table:
+            out = [*options.drop, *left_out]
+            yield table.training_rows(options.label, out, taken.cells, Cells.STRICT)
+
+    work(lambda: fit_streamed(model, seen, rows, lambda y: as_labels(y, WHOLE), place), quiet)
+    return model
 
 
 def _candidates(options: argparse.Namespace) -> dict[str, list[Any]]:
@@ -173,40 +252,24 @@ def _kernel_bytes(X: NDArray) -> int:
     return X.itemsize * len(X) ** 2
 
 
+def _way_out(options: argparse.Namespace, taken: Intake) -> str:
+    """Return what to change in this very command, so that it takes less memory."""
+    given = given_parameters(options)
+    if given.get("n_landmarks") == "all":
+        return "Leave out --n-landmarks all." if options.linear else _remedy(taken.X)
+    if taken.overview is None and taken.names is None:
+        return "Save the rows as csv or parquet, which are read a batch at a time."
+    held = held_by(options)
+    if held:
+        return f"Leave out {held}: the table is then read a batch at a time."
+    width = 2 * len(taken.used)
+    fewer = (given.get("n_landmarks") or landmark_count(max(len(taken.X), width), width)) // 2
+    return f"Give fewer landmarks, --n-landmarks {max(2, fewer)}, or leave out columns by --drop."
+
+
 def _remedy(X: NDArray) -> str:
     size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
-
-
-def _read(
-    options: argparse.Namespace, whole: bool
-) -> tuple[NDArray, NDArray, list[str] | None] | Overview:
-    """Return rows, labels and the names of the features, if they have any.
-
-    Of a table that is too large for that an overview, unless ``whole`` forbids it.
-    """
-    with open_table(options.data) as table:
-        if table.has_columns and options.label is None:
-            raise UsageError("--label is needed: the column of labels, by name or index.")
-        if options.drop and not table.has_columns:
-            raise UsageError("--drop needs a table with columns, csv or parquet.")
-        features, _, batches = table.training_rows(options.label, options.drop)
-        parts: list[Batch] = []
-        taken = n_rows = 0
-        for batch in batches:
-            parts.append(batch)
-            taken += batch.X.nbytes + sum(map(sys.getsizeof, batch.labels or []))
-            n_rows += len(batch.X)
-            if table.has_columns and not whole and taken > WHOLE and n_rows > WHOLE_ROWS:
-                return overview(parts, batches, features)
-            if table.has_columns:
-                check_bytes(taken, table.limit, f"{table.name}, {n_rows} rows and more,")
-    if not parts:
-        raise ValueError(f"{table.name} has no rows.")
-    labels = [label for part in parts for label in part.labels or []]
-    rows = [part.X for part in parts]
-    X = rows[0] if len(rows) == 1 else np.concatenate(rows)  # no second copy of all rows
-    return X, as_labels(labels, table.limit), features
 
 
 def as_labels(labels: list[str], limit: int) -> NDArray:
@@ -224,22 +287,16 @@ def as_labels(labels: list[str], limit: int) -> NDArray:
     return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
-def _report(
-    options: argparse.Namespace, model: Classifier | Pipeline, sizes: NDArray, seconds: float
-) -> str:
-    classifier = model[-1] if isinstance(model, Pipeline) else model
-    known = summary(classifier)
+def _report(options: argparse.Namespace, model: Classifier | Pipeline, seconds: float) -> str:
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    known = summary(steps[-1])
     few, many = known["atoms_per_class"]
-    steps = known["classifier"] if options.no_normalize else f"Normalizer, {known['classifier']}"
+    names = ", ".join(type(step).__name__ for step in steps)
     return facts(
         [
-            (
-                "data",
-                f"{sizes.sum()} rows of {known['features']} features in {known['classes']} "
-                f"classes of {span(sizes.min(), sizes.max())} rows",
-            ),
-            ("model", f"{steps}: {known['atoms']} atoms, {span(few, many)} per class"),
+            ("model", f"{names}: {known['atoms']} atoms, {span(few, many)} per class"),
             ("time", f"{seconds:.1f} s"),
             ("written", f"{options.out}, {human_bytes(options.out.stat().st_size)}"),
-        ]
+        ],
+        _INDENT,
     )

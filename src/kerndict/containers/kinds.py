@@ -13,6 +13,8 @@ class Kind(Enum):
     MAT5 = "a .mat file of version 5"
     HDF5 = "a .mat file of version 7.3"
     PARQUET = "a parquet file"
+    FEATHER = "a feather file"
+    OLD_FEATHER = "a feather file of version 1"
     GZIP = "compressed by gzip"
     PICKLE = "a pickle, which is never loaded"
     EMPTY_ZIP = "an empty archive"
@@ -31,6 +33,8 @@ _BEGINNINGS = {
     _HDF5: Kind.HDF5,
     b"MATLAB 5.0 MAT-file": Kind.MAT5,
     b"PAR1": Kind.PARQUET,
+    b"ARROW1": Kind.FEATHER,
+    b"FEA1": Kind.OLD_FEATHER,
     b"\x1f\x8b": Kind.GZIP,
     b"\x80": Kind.PICKLE,
     b"PK\x05\x06": Kind.EMPTY_ZIP,

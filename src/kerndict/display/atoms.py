@@ -1,12 +1,15 @@
-"""Atoms as images."""
+"""Atoms as images, or as bars of their features."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from kerndict._pipelines import chain
 from kerndict._validation import check_count
+from kerndict.display.bars import LONGEST, NAMED, draw_atoms
 from kerndict.display.common import (
     check_matplotlib,
     checked_image_shape,
@@ -15,6 +18,7 @@ from kerndict.display.common import (
     label_text,
     unwrap,
 )
+from kerndict.inspection import feature_names
 
 _GAP = 0.12  # between images, in widths of an image
 
@@ -46,7 +50,12 @@ def mosaic(
 
 
 class AtomsDisplay:
-    """The atoms of each class as a row of images, each stretched to the full grey scale.
+    """The atoms of each class as a row of images, or of bars.
+
+    Each image is stretched to the full grey scale.
+
+    Without `image_shape` an atom is drawn as one bar per feature, its longest bar as long as that
+    of every other atom.
 
     The atoms of a kernel classifier are no images: they live in the feature space of the
     kernel.  Drawn for them is the mean of the training samples of the class, weighted by the
@@ -59,15 +68,19 @@ class AtomsDisplay:
         The atoms of each class to draw.
     classes : ndarray of shape (n_classes,)
         Their labels.
-    image_shape : tuple
-        (height, width), or (height, width, 3).
+    image_shape : tuple, optional
+        (height, width), or (height, width, 3); without it, bars are drawn.
     weighted_means : bool
         Whether the images are weighted means of training samples.
+    feature_names : list of str, optional
+        For bars; by default ``x0``, ``x1``, ...
+    n_classes : int, optional
+        How many classes the model has, if more than are drawn; the title says so.
 
     Attributes
     ----------
-    im_ : matplotlib AxesImage
-        All images in one.
+    im_ : matplotlib AxesImage or None
+        All images in one; None with bars.
     ax_, figure_ : matplotlib Axes and Figure
 
     Examples
@@ -87,20 +100,24 @@ class AtomsDisplay:
         *,
         images: list[NDArray],
         classes: NDArray,
-        image_shape: tuple[int, ...],
+        image_shape: tuple[int, ...] | None = None,
         weighted_means: bool = False,
+        feature_names: Sequence[str] | None = None,
+        n_classes: int | None = None,
     ) -> None:
         self.images = images
         self.classes = classes
         self.image_shape = image_shape
         self.weighted_means = weighted_means
+        self.feature_names = feature_names
+        self.n_classes = n_classes
 
     @classmethod
     def from_estimator(
         cls,
         estimator: BaseEstimator,
         *,
-        image_shape: tuple[int, ...],
+        image_shape: tuple[int, ...] | None = None,
         classes: ArrayLike | None = None,
         n_atoms: int = 10,
         X: ArrayLike | None = None,
@@ -113,8 +130,9 @@ class AtomsDisplay:
         Parameters
         ----------
         estimator : fitted classifier of this package, or a pipeline or search around it
-        image_shape : (height, width) or (height, width, 3)
-            Of the samples as the classifier itself gets them.
+        image_shape : (height, width) or (height, width, 3), optional
+            Of the samples as the classifier itself gets them; without it, atoms are drawn as bars
+            of its features.
         classes : array-like of labels, optional
             Which; by default the first ten.
         n_atoms : int, default=10
@@ -144,24 +162,26 @@ class AtomsDisplay:
         display = cls(
             images=[_turned(images[c][:n_atoms]) for c in np.searchsorted(model.classes_, labels)],
             classes=labels,
-            image_shape=checked_image_shape(image_shape, images[0].shape[1]),
+            image_shape=image_shape and checked_image_shape(image_shape, images[0].shape[1]),
             weighted_means=not fitted.space.atoms_are_rows,
+            feature_names=_names(estimator, images[0].shape[1]),
+            n_classes=len(model.classes_),
         )
         return display.plot(ax=ax, cmap=cmap, im_kw=im_kw)
 
     def plot(
         self, ax: Any = None, *, cmap: Any = "gray", im_kw: dict[str, Any] | None = None
     ) -> Self:
-        """Draw the images.
+        """Draw the images, or the bars.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where; by default in a new figure.
         cmap : str or Colormap, default="gray"
-            Colours.
+            Colours of images.
         im_kw : dict, optional
-            More for `imshow`.
+            More for `imshow`, with images.
 
         Returns
         -------
@@ -169,11 +189,13 @@ class AtomsDisplay:
             It has drawn itself.
         """
         columns = max(len(rows) for rows in self.images)
+        if self.image_shape is None:
+            return self._plot_bars(ax, columns)
         picture, step = mosaic(self.images, self.image_shape, columns)
         height, width = self.image_shape[:2]
         words = [label_text(label) for label in self.classes]
-        title = "kernel atoms, as weighted means of training samples" if self.weighted_means else ""
-        wide = 0.08 * max(map(len, words)) + max(0.7 + 0.7 * columns, 0.09 * len(title))
+        title = self._title()
+        wide = 0.08 * max(map(len, words)) + max(0.7 + 0.7 * columns, 0.09 * _longest_line(title))
         size = (wide, 0.9 + 0.7 * len(self.images) * height / width)
         figure, ax = figure_and_axes(self, ax, size, square=True)
         options = {"interpolation": "nearest", "cmap": cmap, "vmin": 0, "vmax": 1, **(im_kw or {})}
@@ -187,3 +209,42 @@ class AtomsDisplay:
         ax.set_title(title, fontsize="medium")
         self.figure_, self.ax_ = figure, ax
         return self
+
+    def _plot_bars(self, ax: Any, columns: int) -> Self:
+        n_features = self.images[0].shape[1]
+        names = self.feature_names or [f"x{i}" for i in range(n_features)]
+        title, shown = self._title(), min(n_features, NAMED)
+        wide = 0.09 * max(map(len, (label_text(name, LONGEST) for name in names))) + max(
+            1.2 + 0.7 * columns, 3.2
+        )
+        size = (
+            max(wide, 1 + 0.09 * _longest_line(title)),
+            1 + 0.2 * (shown + 1) * len(self.images),
+        )
+        figure, ax = figure_and_axes(self, ax, size)
+        self.im_ = None
+        draw_atoms(ax, self.images, self.classes, names)
+        ax.set_xticks(range(columns))
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        ax.set(xlabel="atom", ylabel="feature")
+        ax.set_title(title, fontsize="medium", loc="left")
+        self.figure_, self.ax_ = figure, ax
+        return self
+
+    def _title(self) -> str:
+        kind = "Atoms"
+        if self.weighted_means:
+            kind = "Kernel atoms, as weighted means of training samples"
+        hidden = (self.n_classes or 0) > len(self.classes)
+        return f"{kind}\n{len(self.classes)} of {self.n_classes} classes" if hidden else kind
+
+
+def _longest_line(text: str) -> int:
+    return max(map(len, text.splitlines()))
+
+
+def _names(estimator: BaseEstimator, n_features: int) -> list[str] | None:
+    """Return the names of the features, where atoms are combinations of these."""
+    names = feature_names(chain(estimator))
+    return names if len(names) == n_features else None

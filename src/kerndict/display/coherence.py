@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from kerndict.coherence import mean_coherence, squared_correlations
-from kerndict.display.common import check_matplotlib, figure_and_axes, label_ticks, unwrap
+from kerndict.display.common import check_matplotlib, figure_and_axes, label_ticks, shades, unwrap
 
 
 class CoherenceDisplay:
@@ -54,7 +54,7 @@ class CoherenceDisplay:
         *,
         K: ArrayLike | None = None,
         ax: Any = None,
-        cmap: Any = "magma",
+        cmap: Any = None,
         im_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the coherence between the classes of a fitted estimator.
@@ -82,7 +82,7 @@ class CoherenceDisplay:
         return cls(coherence=coherence, classes=model.classes_).plot(ax=ax, cmap=cmap, im_kw=im_kw)
 
     def plot(
-        self, ax: Any = None, *, cmap: Any = "magma", im_kw: dict[str, Any] | None = None
+        self, ax: Any = None, *, cmap: Any = None, im_kw: dict[str, Any] | None = None
     ) -> Self:
         """Draw the matrix.
 
@@ -90,8 +90,8 @@ class CoherenceDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where; by default in a new figure.
-        cmap : str or Colormap, default="magma"
-            Colours.
+        cmap : str or Colormap, optional
+            Colours; by default large correlations are dark.
         im_kw : dict, optional
             More for `imshow`, such as ``vmin`` and ``vmax``.
 
@@ -102,12 +102,17 @@ class CoherenceDisplay:
         """
         figure, ax = figure_and_axes(self, ax, (6.0, 5.0), square=True)
         own = np.eye(len(self.classes), dtype=bool)
-        options = {"interpolation": "nearest", "cmap": cmap, **(im_kw or {})}
+        options = {
+            "interpolation": "nearest",
+            "cmap": shades(reverse=True) if cmap is None else cmap,
+            **(im_kw or {}),
+        }
         self.im_ = ax.imshow(np.ma.masked_array(self.coherence, own), **options)
         ax.set_facecolor("#d9d9d9")
         figure.colorbar(self.im_, ax=ax, label="mean squared correlation between atoms")
         for axis in (ax.xaxis, ax.yaxis):
             label_ticks(axis, np.arange(len(self.classes)), self.classes)
         ax.set(xlabel="class", ylabel="class")
+        ax.set_title("How alike the atoms of two classes are", fontsize="medium")
         self.figure_, self.ax_ = figure, ax
         return self

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from kerndict._pipelines import chain
 from kerndict.classifiers.prediction import DictionaryPredictor
 
 #: The winner and the runner-up, wherever both are drawn.
 WINNER, RUNNER_UP, OTHERS = "#1f6f8b", "#d98032", "#b8c1c8"
+
+#: From small to large: dark to light, of the same family.
+_SHADES = ("#0c3441", WINNER, "#86bccb", "#f3f6f7")
 
 _LABEL = 18  # characters of a label that are drawn, at most
 _TICKS = 20  # labels along an axis, at most
@@ -48,35 +50,30 @@ def unwrap(
     estimator: BaseEstimator,
 ) -> tuple[DictionaryPredictor, Callable[[ArrayLike], Any]]:
     """Return the classifier within pipelines and searches, and what is done to X before it."""
-    steps: list[Any] = []
-    while not isinstance(estimator, DictionaryPredictor):
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, Pipeline):
-            if len(estimator) > 1:
-                steps.append(estimator[:-1])
-            estimator = estimator[-1]
-        else:
-            raise TypeError(
-                f"estimator={estimator!r} holds no kerndict classifier: give a fitted "
-                "DictionaryClassifier or KernelDictionaryClassifier, or a Pipeline or a search "
-                "that ends in one."
-            )
-    check_is_fitted(estimator)
-
-    def prepared(X: ArrayLike) -> Any:
-        for step in steps:
-            X = step.transform(X)
-        return X
-
-    return estimator, prepared
+    found = chain(estimator)
+    return found.classifier, found.transform
 
 
-def label_text(label: Any) -> str:
+def shades(reverse: bool = False) -> Any:
+    """Return the colours of all maps: what is small is dark, or light if ``reverse``."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = _SHADES[::-1] if reverse else _SHADES
+    return LinearSegmentedColormap.from_list("kerndict", colours)
+
+
+def ink() -> Any:
+    """Return the colour of words, which follows the style."""
+    from matplotlib import rcParams
+
+    return rcParams["text.color"]
+
+
+def label_text(label: Any, longest: int = _LABEL) -> str:
     """Return a label as drawn: a long one without its middle, dollars without mathematics."""
     text = str(label)
-    if len(text) > _LABEL:
-        text = f"{text[: _LABEL // 2]}…{text[-(_LABEL // 2 - 1) :]}"
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-(longest // 2 - 1) :]}"
     return text.replace("$", r"\$")
 
 

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from kerndict._validation import check_count
 from kerndict.display.atoms import mosaic
+from kerndict.display.bars import draw_weights
 from kerndict.display.common import (
     OTHERS,
     RUNNER_UP,
@@ -16,10 +17,12 @@ from kerndict.display.common import (
     checked_image_shape,
     figure_and_axes,
     full_range,
+    ink,
     label_text,
     unwrap,
 )
 from kerndict.explanation import Explanation
+from kerndict.inspection import FeatureExplanation, explain
 from kerndict.spaces import PrecomputedSpace
 
 _CLASSES = 8  # bars, at most
@@ -27,12 +30,15 @@ _NAMES = ("winner", "runner-up")
 
 
 class ExplanationDisplay:
-    """One sample: the score of each class, and the atoms that winner and runner-up use.
+    """One sample: the score of each class, and what speaks for the winner and the runner-up.
+
+    That is features, with their weights as :func:`kerndict.explain` has them, or with
+    `image_shape` the atoms that both use, as images.
 
     Scores are probabilities with the collaborative rule, and squared residuals, of which the
-    smallest wins, with the residual rule.  Atoms are drawn by their coefficients, and as
-    images where `image_shape` is given; for kernel classifiers an image is the weighted
-    mean of training samples that :class:`AtomsDisplay` draws.
+    smallest wins, with the residual rule.  For kernel classifiers an image is the weighted
+    mean of training samples that :class:`AtomsDisplay` draws.  With ``kernel="precomputed"``,
+    which knows neither features nor images, atoms are drawn by their coefficients.
 
     Parameters
     ----------
@@ -52,7 +58,8 @@ class ExplanationDisplay:
     ax_ : matplotlib Axes
         The scores.
     axes_ : dict of matplotlib Axes
-        ``"scores"``, ``"winner"``, ``"runner-up"``, and ``"sample"`` with images.
+        ``"scores"``; ``"features"``, or ``"winner"`` and ``"runner-up"``; ``"sample"`` with
+        images.
     bars_ : matplotlib BarContainer
         The bars of the scores, best class first.
     figure_ : matplotlib Figure
@@ -103,9 +110,10 @@ class ExplanationDisplay:
         X : array-like of shape (n_features,) or (1, n_features)
             The sample.
         diagonal : array-like of shape (1,), optional
-            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+            Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
         image_shape : (height, width) or (height, width, 3), optional
-            Draw the sample and the atoms as images; not for ``kernel="precomputed"``.
+            Draw the sample and the atoms as images instead of features; not for
+            ``kernel="precomputed"``.
         ax, n_atoms
             As in :meth:`plot`.
 
@@ -116,11 +124,12 @@ class ExplanationDisplay:
         """
         check_matplotlib(cls)
         model, prepared = unwrap(estimator)
-        rows = prepared(np.asarray(X)[None] if np.ndim(X) == 1 else X)
+        given = np.asarray(X)[None] if np.ndim(X) == 1 else X
+        rows = prepared(given)
         if len(rows) != 1:
             raise ValueError(f"X has {len(rows)} rows: give one sample, such as X[:1].")
-        found = model.explain(rows, diagonal=diagonal)
-        display = cls(explanation=found)
+        display = cls(explanation=explain(estimator, given, diagonal))
+        found = display.explanation
         if image_shape is not None:
             if isinstance(model.model_.space, PrecomputedSpace):
                 raise ValueError(
@@ -161,6 +170,9 @@ class ExplanationDisplay:
             raise ValueError("ax is not part of a grid: make it by subplots or add_subplot.")
         ax.set_axis_off()
         with_images = self.images is not None
+        self._draw_title(figure)
+        if not with_images and getattr(self.explanation, "feature_weights", None) is not None:
+            return self._plot_features(figure, ax)
         grid = ax.get_subplotspec().subgridspec(1, 2, width_ratios=[1, 1.8])
         left = grid[0].subgridspec(2, 1, height_ratios=[1, 1.2]) if with_images else grid[0]
         right = grid[1].subgridspec(2, 1)
@@ -191,6 +203,37 @@ class ExplanationDisplay:
         self.figure_, self.ax_ = figure, self.axes_["scores"]
         return self
 
+    def _plot_features(self, figure: Any, ax: Any) -> Self:
+        found = self.explanation
+        assert isinstance(found, FeatureExplanation)
+        assert found.feature_weights is not None
+        grid = ax.get_subplotspec().subgridspec(1, 2, width_ratios=[1, 1.4])
+        self.axes_ = {"scores": figure.add_subplot(grid[0])}
+        self.axes_["features"] = panel = figure.add_subplot(grid[1])
+        self._draw_scores(self.axes_["scores"])
+        draw_weights(panel, found.feature_names, found.values[0], found.feature_weights[0])
+        winner, runner_up = (label_text(label) for label in found.classes[found.top[0]])
+        small = {"fontsize": "small"}
+        panel.set_title(f"for {winner} →", loc="right", color=WINNER, **small)
+        panel.annotate(  # a line above, as both labels may be long
+            f"← for {runner_up}",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 21),
+            textcoords="offset points",
+            color=RUNNER_UP,
+            **small,
+        )
+        panel.set_xlabel("weight of the feature")
+        self.figure_, self.ax_ = figure, self.axes_["scores"]
+        return self
+
+    def _draw_title(self, figure: Any) -> None:
+        found = self.explanation
+        winner, runner_up = (label_text(label) for label in found.classes[found.top[0]])
+        if len(figure.axes) == 1:  # no picture of someone else's
+            figure.suptitle(f"Why {winner} and not {runner_up}", fontsize="large")
+
     def _draw_scores(self, ax: Any) -> None:
         found = self.explanation
         order = np.argsort(-found.scores[0], kind="stable")
@@ -216,7 +259,7 @@ class ExplanationDisplay:
         ax.bar(places, values, color=colour, width=0.6)
         ax.set_xticks(places, [str(atom) for atom in atoms])
         ax.set_xlim(-0.6, max(n_atoms, len(atoms)) - 0.4)
-        ax.axhline(0, color="#333333", linewidth=0.8)
+        ax.axhline(0, color=ink(), linewidth=0.8)
         # Both classes on one scale: how much each uses its atoms is what tells them apart.
         every = np.concatenate([self._used(each, n_atoms)[1] for each in (0, 1)])
         low, high = min(0, every.min()), max(0, every.max())

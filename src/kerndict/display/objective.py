@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kerndict.display.common import RUNNER_UP, WINNER, check_matplotlib, figure_and_axes, unwrap
+from kerndict.display.common import (
+    RUNNER_UP,
+    WINNER,
+    check_matplotlib,
+    figure_and_axes,
+    ink,
+    unwrap,
+)
 from kerndict.rules import LandmarkRule
 
 
@@ -95,7 +102,7 @@ class ObjectiveDisplay:
         from matplotlib.ticker import MaxNLocator
 
         penalty = self.incoherence * self.coherence
-        curves = [(self.reconstruction + penalty, "objective", {"color": "#333333", "marker": "o"})]
+        curves = [(self.reconstruction + penalty, "objective", {"color": ink(), "marker": "o"})]
         if self.incoherence:
             curves += [
                 (self.reconstruction, "reconstruction", {"color": WINNER, "marker": "s"}),
@@ -116,5 +123,6 @@ class ObjectiveDisplay:
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
+        ax.set_title("Objective after each iteration", fontsize="medium")
         self.figure_, self.ax_ = figure, ax
         return self

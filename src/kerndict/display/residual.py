@@ -11,10 +11,11 @@ from kerndict.display.common import (
     checked_labels,
     figure_and_axes,
     label_ticks,
+    shades,
     unwrap,
 )
 
-WRONG = "#e4003a"
+WRONG = "#e8590c"
 
 
 class ResidualDisplay:
@@ -73,7 +74,7 @@ class ResidualDisplay:
         diagonal: ArrayLike | None = None,
         normalize: bool = True,
         ax: Any = None,
-        cmap: Any = "viridis",
+        cmap: Any = None,
         im_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the residuals of samples as the estimator sees them.
@@ -84,7 +85,7 @@ class ResidualDisplay:
         X, y : array-like
             Samples and their true labels.
         diagonal : array-like of shape (n_samples,), optional
-            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+            Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
         normalize, ax, cmap, im_kw
             As in :meth:`plot`.
 
@@ -118,7 +119,7 @@ class ResidualDisplay:
         classes: ArrayLike | None = None,
         normalize: bool = True,
         ax: Any = None,
-        cmap: Any = "viridis",
+        cmap: Any = None,
         im_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw residuals computed before.
@@ -178,7 +179,7 @@ class ResidualDisplay:
         ax: Any = None,
         *,
         normalize: bool = True,
-        cmap: Any = "viridis",
+        cmap: Any = None,
         im_kw: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the map.
@@ -190,8 +191,8 @@ class ResidualDisplay:
         normalize : bool, default=True
             Draw each row relative to its mean: what is decided is decided within a row, and
             some samples are hard for every class.  Colours span 0 to 2 then, for any model.
-        cmap : str or Colormap, default="viridis"
-            Colours, small residuals first.
+        cmap : str or Colormap, optional
+            Colours, small residuals first; by default these are dark.
         im_kw : dict, optional
             More for `imshow`, such as ``vmin`` and ``vmax``.
 
@@ -201,7 +202,11 @@ class ResidualDisplay:
             It has drawn itself.
         """
         figure, ax = figure_and_axes(self, ax, (6.4, 6.0))
-        options = {"aspect": "auto", "interpolation": "nearest", "cmap": cmap}
+        options = {
+            "aspect": "auto",
+            "interpolation": "nearest",
+            "cmap": shades() if cmap is None else cmap,
+        }
         values, words, limits = self.residuals, "squared residual", {"vmin": 0}
         if normalize:
             means = values.mean(axis=1, keepdims=True)
@@ -243,6 +248,7 @@ class ResidualDisplay:
             handletextpad=0,
         )
         ax.set(xlabel="class of the dictionary", ylabel="samples, sorted by true class")
+        ax.set_title("What each class leaves unexplained", fontsize="medium", pad=22)
         self.figure_, self.ax_ = figure, ax
         return self
 

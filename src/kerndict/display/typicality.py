@@ -13,8 +13,10 @@ from kerndict.display.common import (
     check_matplotlib,
     checked_labels,
     figure_and_axes,
+    ink,
     unwrap,
 )
+from kerndict.inspection import typicality
 
 
 class TypicalityDisplay:
@@ -89,17 +91,12 @@ class TypicalityDisplay:
             It has drawn itself.
         """
         check_matplotlib(cls)
-        model, prepared = unwrap(estimator)
-        if not model.model_.rule.has_probabilities:  # whatever `decision` has been set to since
-            raise ValueError(
-                "this model was fitted with decision='residual', which has no typicality: fit it "
-                "with decision='collaborative'."
-            )
-        typicality = model.typicality(prepared(X))
+        model, _ = unwrap(estimator)
+        p_values = typicality(estimator, X)
         known = None
         if y is not None:
-            known = np.isin(checked_labels("y", y, len(typicality)), model.classes_)
-        return cls.from_predictions(typicality, known, threshold=threshold, ax=ax, line_kw=line_kw)
+            known = np.isin(checked_labels("y", y, len(p_values)), model.classes_)
+        return cls.from_predictions(p_values, known, threshold=threshold, ax=ax, line_kw=line_kw)
 
     @classmethod
     def from_predictions(
@@ -180,7 +177,7 @@ class TypicalityDisplay:
         dashes = {"color": "#8a949b", "linestyle": (0, (4, 3)), "linewidth": 1.2}
         (self.uniform_,) = ax.plot(grid, grid, label="known, if uniform", **dashes)
         self.threshold_line_ = ax.axvline(
-            threshold, color="#333333", linewidth=1, zorder=1, label=f"threshold {threshold:g}"
+            threshold, color=ink(), linewidth=1, zorder=1, label=f"threshold {threshold:g}"
         )
         ax.set_xscale("log")
         ax.set(xlim=(lowest, 1), ylim=(0, 1.02))
@@ -191,6 +188,7 @@ class TypicalityDisplay:
         ax.spines[["top", "right"]].set_visible(False)
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
         ax.legend(**place, ncols=2, frameon=False)
+        ax.set_title("Samples that a threshold on typicality rejects", fontsize="medium", pad=42)
         self.figure_, self.ax_ = figure, ax
         return self
 

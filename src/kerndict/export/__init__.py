@@ -29,8 +29,8 @@ def to_onnx(
     Parameters
     ----------
     model : DictionaryClassifier, KernelDictionaryClassifier or Pipeline
-        Fitted.  A pipeline may hold before the classifier what :func:`kerndict.save` takes there,
-        where ONNX can compute it.
+        Fitted.  A pipeline may hold scalers, projections, imputers and encoders of numbers before
+        the classifier.
     dtype : {"float64", "float32"}, default="float64"
         The precision of the input and of all that is computed.  ``"float32"`` halves the file; a
         few labels may differ then.
@@ -45,6 +45,8 @@ def to_onnx(
     ------
     ModelFormatError
         A part of the model cannot be exported; the message names it.
+    TypeError
+        There is no classifier of this package in the model.
     ImportError
         The package onnx is not installed.
     ValueError

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import kerndict
+from kerndict._pipelines import chain
 from kerndict._validation import check_choice
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import ModelFormatError
@@ -24,15 +25,15 @@ _DTYPES = ("float64", "float32")
 def convert(model: Any, dtype: str) -> Any:
     """Return the model of :func:`kerndict.export.to_onnx`."""
     check_choice("dtype", dtype, _DTYPES)
-    steps = [step for _, step in model.steps] if type(model) is Pipeline else [model]
-    *before, classifier = steps
+    before, classifier = chain(model)
     if type(classifier) not in (DictionaryClassifier, KernelDictionaryClassifier):
         raise ModelFormatError(
             f"{type(classifier).__name__} cannot be exported: give a DictionaryClassifier, a "
             "KernelDictionaryClassifier or a Pipeline that ends in one."
         )
-    for step in steps:
-        check_is_fitted(step)
+    for step in (*before, classifier):
+        if not isinstance(step, str | FunctionTransformer | None):
+            check_is_fitted(step)
     fitted = classifier.to("cpu").model_
     wanted = np.dtype(dtype)
     graph = Graph(wanted, max(float(np.finfo(kind).eps) for kind in (wanted, fitted.dtype)))
@@ -52,9 +53,10 @@ def convert(model: Any, dtype: str) -> Any:
         outputs["probabilities"] = shares, wanted, (n_classes,)
         p_values = typicality(graph, found, energies, fitted.rule.held_out)
         outputs["typicality"] = p_values, wanted, ()
-    exported = graph.model(model.n_features_in_, outputs)
+    known = (step for step in (model, *before, classifier) if hasattr(step, "n_features_in_"))
+    exported = graph.model(next(known).n_features_in_, outputs)
     exported.producer_name, exported.producer_version = "kerndict", kerndict.__version__
-    _describe(exported, steps[0], labels)
+    _describe(exported, model, labels)
     return exported
 
 
@@ -72,10 +74,10 @@ def _labels(classes: NDArray) -> tuple[NDArray, Any]:
     return classes, classes.dtype
 
 
-def _describe(exported: Any, first: Any, labels: NDArray) -> None:
+def _describe(exported: Any, model: Any, labels: NDArray) -> None:
     """Write into a model what people ask of it: the names of its features and labels."""
     described = {"classes": labels.tolist()}
-    names = getattr(first, "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", None)
     if names is not None:
         described["feature_names"] = list(names)
     for key, value in described.items():

@@ -11,6 +11,7 @@ from kerndict.export.graph import Graph
 from kerndict.export.groups import Groups
 from kerndict.kernels import Kernel
 from kerndict.model import Model
+from kerndict.preparation import Preparation
 from kerndict.spaces import KernelSpace, LandmarkSpace, LinearSpace, PrecomputedSpace
 
 
@@ -28,7 +29,23 @@ class Signals:
 
 def signals(graph: Graph, model: Model, X: str) -> Signals:
     """Add what leads from rows to correlations and energies."""
+    if model.space.preparation is not None:
+        X = _prepared(graph, model.space.preparation, X)
     return _KINDS[type(model.space)](graph, model, X)
+
+
+def _prepared(graph: Graph, preparation: Preparation, X: str) -> str:
+    """Return rows as they are compared, as :class:`Preparation` makes them."""
+    if preparation.square_root:
+        X = graph.op("Mul", graph.op("Sign", X), graph.op("Sqrt", graph.op("Abs", X)))
+    if len(preparation.shares):
+        V = preparation.directions
+        along = graph.op("MatMul", X, graph.reals(V.T * preparation.shares))
+        X = graph.op("Sub", X, graph.op("MatMul", along, graph.reals(V)))
+    if preparation.unit:  # a row of zeros stays
+        lengths = graph.op("Sqrt", _squares(graph, X))
+        X = graph.op("Div", X, graph.op("Max", lengths, graph.reals(np.finfo(np.float32).tiny)))
+    return X
 
 
 def _linear(graph: Graph, model: Model, X: str) -> Signals:

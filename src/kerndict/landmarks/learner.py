@@ -55,12 +55,22 @@ class Learner:
         count = sample_count(rows.shape[0], rows.shape[1], host_dtype(rows.dtype).itemsize)
         self.sample = Sample.empty(count, rows.shape[1], rows.dtype, rows)
 
-    def add(self, X: NDArray, labels: NDArray, weights: NDArray) -> None:
-        """Learn from rows, their classes and weights."""
-        keys = row_keys(self.seed, int(self.sums.rows.sum()), X.shape[0])
+    def add(self, X: NDArray, labels: NDArray, weights: NDArray, start: int | None = None) -> None:
+        """Learn from rows, their classes and weights.
+
+        ``start`` is the place of the first one among all rows there are, where others than those
+        learned so far stand before it.
+        """
+        before = int(self.sums.rows.sum()) if start is None else start
+        keys = row_keys(self.seed, before, X.shape[0])
         energies = self.landmarks.kernel.diagonal(X)
         self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
         self.sample.add(X, labels, weights, keys)
+
+    def merge(self, other: "Learner") -> None:
+        """Learn what another learner with the same landmarks has learned, from rows behind."""
+        self.sums.merge(other.sums)
+        self.sample.merge(other.sample)
 
     def copy(self) -> Self:
         """Return a learner that goes on by itself; rows and landmarks are shared."""
@@ -129,5 +139,6 @@ class Learner:
             settled.weight,
             beside(settled.offsets, basis),
             beside(settled.held_out, basis),
+            beside(settled.losses, basis),
         )
         return Learned(space, found, grams, rule)

@@ -18,6 +18,24 @@ def row_keys(seed: int, start: int, count: int) -> NDArray:
     return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)
 
 
+def sure_limits(count: int, sizes: NDArray) -> NDArray:
+    """Return for each class the random number above which no row stays in the sample of all rows.
+
+    That is but for chance: of n random numbers the k-th smallest is larger than this with a
+    probability of less than 1e-13.
+
+    Parameters
+    ----------
+    count : how many rows are kept, beside those of each class
+    sizes : (C,), how many rows there are
+    """
+
+    def limit(k: int, n: NDArray | float) -> NDArray:
+        return np.minimum(1.0, (k + 8 * np.sqrt(k) + 40) / np.maximum(n, 1))
+
+    return np.maximum(limit(PER_CLASS, sizes), limit(count, float(sizes.sum())))
+
+
 @dataclass
 class Sample:
     """Rows drawn at random: those with the smallest of random numbers that all rows are given.
@@ -55,6 +73,21 @@ class Sample:
         old = kept[kept < count]
         self.X = namespace(X).concat([take(self.X, old), take(X, kept[len(old) :] - count)])
         self.labels, self.weights, self.keys = labels[kept], weights[kept], keys[kept]
+
+    def merge(self, other: "Sample") -> None:
+        """Add a sample of the rows behind."""
+        self.add(other.X, other.labels, other.weights, other.keys)
+
+    def thin(self, limits: NDArray) -> None:
+        """Leave out rows whose random number is above the limit of their class.
+
+        Where few rows are below, as among some rows of many, the sample then holds no more; see
+        :func:`sure_limits`.
+        """
+        near = np.flatnonzero(self.keys <= limits[self.labels])
+        if len(near) < len(self.keys):
+            self.X, self.labels = self.X[near], self.labels[near]
+            self.weights, self.keys = self.weights[near], self.keys[near]
 
     def _kept(self, labels: NDArray, keys: NDArray) -> NDArray:
         """Return the places of the rows that stay, in ascending order."""

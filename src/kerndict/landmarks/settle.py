@@ -38,6 +38,7 @@ class Settled(NamedTuple):
     weight: float
     offsets: NDArray
     held_out: NDArray
+    losses: NDArray
 
 
 class Closed(NamedTuple):
@@ -121,9 +122,9 @@ def settle(
     head = float(weights[0]) * head
     if correction is not None:
         head[:q, :] += float(weights[2]) * correction
-    xp = namespace(head)
-    strange = xp.sort(-xp.max(weigh(features, weights, offsets), axis=1))
-    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange)
+    xp, scores = namespace(head), weigh(features, weights, offsets)
+    strange, lost = xp.sort(-xp.max(scores, axis=1)), np.sort(losses(scores, told.labels))
+    return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange, lost)
 
 
 def _problem(

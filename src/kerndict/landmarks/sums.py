@@ -1,11 +1,12 @@
 """Sums over all rows: all that a head needs of them, whatever their number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dtpttr, dtrttp
 
 from kerndict._arrays import Array, beside, cast, namespace, on_host, one_hot, solve_upper
 from kerndict._state import stored
@@ -61,6 +62,23 @@ class Sums:
         self.weight += np.bincount(labels, weights, minlength=n_classes)
         self.rows += np.bincount(labels, minlength=n_classes)
         self.energy += float(heavy @ cast(energies, np.float64, copy=False))
+
+    def packed(self) -> Self:
+        """Return the same with the lower triangle of ``products`` alone, (M (M + 1) / 2,).
+
+        It is what a sum takes on its way between machines; :meth:`merge` adds such sums, too.
+        """
+        return self._with(dtrttp(self.products, uplo="L")[0])
+
+    def unpacked(self) -> Self:
+        """Return what :meth:`packed` was made from."""
+        products = dtpttr(self.by_class.shape[1], self.products, uplo="L")[0]
+        return self._with(products)
+
+    def _with(self, products: NDArray) -> Self:
+        """Return these sums with other products; nothing that is added to them changes others."""
+        apart = {name: getattr(self, name).copy() for name in ("by_class", "weight", "rows")}
+        return replace(self, products=products, **apart)
 
     def merge(self, other: "Sums") -> None:
         """Add the sums over other rows."""

@@ -22,8 +22,8 @@ CLEAR, BETTER = 3.0, 1.0
 ROWS, LANDMARKS, CLASSES = 3000, 400, 100
 
 
-def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> float:
-    """Return a multiple of the median distance by the log-loss of rows left out.
+def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> tuple[float, float]:
+    """Return a multiple of the median distance by the log-loss of rows left out, and the distance.
 
     From 1 on it goes to wider ones as long as they are better, or else to narrower ones.
 
@@ -50,7 +50,7 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
             best, least, margin = best + step, found, BETTER
         if best != FIRST:
             break
-    return WIDTHS[best] * median
+    return WIDTHS[best], median
 
 
 def _losses(X: NDArray, labels: NDArray, places: NDArray, sigma: float) -> NDArray:

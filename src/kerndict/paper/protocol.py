@@ -183,6 +183,8 @@ def paper_settings(dataset: str, method: str) -> BaseEstimator:
         "coef_update": coef_update,
         "n_iter": 0 if variant == "iter0" else N_ITER,
         "init": "random",
+        "within_class_whitening": 0.0,
+        "square_root": False,
     }
     options.update(CLAIMS.get(variant, {}))
     if family == "idl":

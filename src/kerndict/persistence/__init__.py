@@ -66,17 +66,19 @@ def save_named(
     path: str | PathLike,
     feature_names: Sequence[str] | None,
     force: bool = False,
+    label: str | None = None,
 ) -> None:
     """Write a model as :func:`save` does, with names of features that it was not fitted with.
 
-    ``force`` replaces even a file that is read-only.
+    ``force`` replaces even a file that is read-only; ``label`` is the name of the column of labels.
     """
     from kerndict.persistence.container import write
     from kerndict.persistence.models import decode, encode
 
     content = encode(model, feature_names)
     decode(*content)  # what is written can be read
-    write(path, *content, force)
+    document, arrays = content
+    write(path, document if label is None else {**document, "label": label}, arrays, force)
 
 
 def load(path: str | PathLike) -> Any:

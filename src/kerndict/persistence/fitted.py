@@ -17,6 +17,7 @@ from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifie
 from kerndict.exceptions import ModelFormatError
 from kerndict.kernels import KERNELS, Kernel
 from kerndict.model import Model
+from kerndict.preparation import Preparation
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
 from kerndict.spaces import (
     ComputedKernel,
@@ -43,22 +44,30 @@ _RULES: dict[str, type[CollaborativeRule] | type[LandmarkRule]] = {
 }
 
 
-def _fields(space: type[Space], rule: type) -> list[Field]:
+def _fields(space: type[Space], rule: type, prepared: bool) -> list[Field]:
     """Return all that is stored; sizes come before what has them."""
     found = stored_fields(space, "space")
     if issubclass(space, ComputedKernel):
         found += stored_fields(Kernel, "space.kernel")
+    if prepared:
+        found += stored_fields(Preparation, f"{_prepares(space)}.preparation")
     found += stored_fields(Model)
     found.append(Field("atoms", "precision", space.atom_shape, space.atom_name))
     found += stored_fields(rule, "rule")
     return sorted(found, key=lambda field: field.sizes is None)
 
 
+def _prepares(space: type[Space]) -> str:
+    """Return what prepares the rows: the kernel, or a space without one."""
+    return "space.kernel" if issubclass(space, ComputedKernel) else "space"
+
+
 def classifier_state(model: Model) -> dict[str, NDArray]:
     """Return the arrays that prediction needs, labels and feature names aside."""
     if not on_host(model.grams[0]):
         model = model.converted(to_host)
-    return pack(model, _fields(type(model.space), type(model.rule)))
+    prepared = model.space.preparation is not None
+    return pack(model, _fields(type(model.space), type(model.rule), prepared))
 
 
 def restore_classifier(
@@ -81,7 +90,11 @@ def restore_classifier(
     for name in _FORMER[kind]:
         arrays.pop(name, None)
     letters: dict[str, Any] = {"C": len(classes)}
-    found = unpack(arrays, _fields(kind, kind_of_rule), letters)
+    prepared = kind is not PrecomputedSpace and "prepare.shares" in arrays
+    found = unpack(arrays, _fields(kind, kind_of_rule, prepared), letters)
+    if prepared:
+        inside = f"{_prepares(kind)}.preparation"
+        found[inside] = _preparation(_part(found, inside, Preparation))
     space = _space(kind, kernel, found)
     grams, sparsity = found["grams"], found["sparsity"]
     rule: ResidualRule | CollaborativeRule | LandmarkRule = ResidualRule(grams, sparsity)
@@ -112,13 +125,26 @@ def _space_of(estimator: Any, kernel: str | None) -> type[Space]:
     return PrecomputedSpace if kernel == "precomputed" else KernelSpace
 
 
+def _preparation(parts: dict[str, Any]) -> Preparation:
+    """Return a preparation that can be undone."""
+    flags = parts["square_root"], parts["unit"]
+    if max(flags) > 1 or not (parts["shares"] < 1).all() or parts["strength"] < 0:
+        raise ModelFormatError("how rows are prepared cannot be right.")
+    return Preparation(**parts)
+
+
 def _space(kind: type[Space], kernel: str | None, found: dict[str, Any]) -> Space:
     parts = _part(found, "space", kind)
     if issubclass(kind, ComputedKernel):
         name = "linear" if kernel is None else kernel
         if name not in KERNELS or name == "precomputed":
             raise ModelFormatError(f"the kernel {short(kernel)} is not known.")
-        parts["kernel"] = Kernel(name, **_part(found, "space.kernel", Kernel))
+        preparation = found.get("space.kernel.preparation")
+        parts["kernel"] = Kernel(
+            name, **_part(found, "space.kernel", Kernel), preparation=preparation
+        )
+    elif "space.preparation" in found:
+        parts["preparation"] = found["space.preparation"]
     if kind is PrecomputedSpace and parts["n_features"] != len(parts["fit_indices"]):
         raise ModelFormatError("a precomputed kernel needs one feature per training row.")
     return kind(**parts)

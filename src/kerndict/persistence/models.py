@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from kerndict._pipelines import chain, chosen
+from kerndict._pipelines import chosen, taken_apart
 from kerndict._validation import check_jobs
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import ModelFormatError
@@ -40,7 +40,7 @@ def encode(model: Any, feature_names: Sequence[str] | None = None) -> tuple[Docu
     """
     try:
         model = chosen(model)
-        classifier = chain(model).classifier
+        classifier = taken_apart(model).classifier
     except ValueError as error:
         if isinstance(error, NotFittedError):
             raise

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict.exceptions import ModelFormatError
+from kerndict.tabular.dates import FORMATS
 
 
 def one_hot(step: Any, letters: dict[str, Any]) -> None:
@@ -124,3 +125,11 @@ def tfidf(step: Any, letters: dict[str, Any]) -> None:
     """Leave out weights that are not used."""
     if step.idf_ is None:
         del step.idf_
+
+
+def dates(step: Any, letters: dict[str, Any]) -> None:
+    """Check that there is a known way of writing dates for each feature."""
+    formats, times = step.formats_, step.has_time_
+    right = formats.shape == times.shape == (letters["m"],) and times.dtype == bool
+    if not right or not set(formats.tolist()) <= set(FORMATS):
+        raise ModelFormatError(f"the formats of {step!r} are not known.")

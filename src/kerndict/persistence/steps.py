@@ -4,6 +4,7 @@ Everything of a file that is not in this list is refused, whether by `save` or b
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from kerndict._state import Field
 from kerndict.persistence import settled
@@ -16,6 +17,7 @@ from kerndict.persistence.parameters import (
     PLAIN,
     RANGE,
     SCALAR,
+    Parameter,
     choice,
     count_or,
     function,
@@ -30,6 +32,17 @@ def _scores() -> Mapping[str, Callable]:
     return {name: getattr(feature_selection, name) for name in names}
 
 
+def _is_width(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= MOST_HASHES
+
+
+def _is_span(value: Any) -> bool:
+    whole = isinstance(value, tuple) and len(value) == 2 and all(type(end) is int for end in value)
+    return whole and 1 <= value[0] <= value[1] <= MOST_TOGETHER
+
+
+#: Places that words are counted in, and letters or words that are taken together, at most.
+MOST_HASHES, MOST_TOGETHER = 2**24, 10
 _FEATURES = Field("n_features_in_", "count", sizes="m")
 _ANY_FEATURES = Field("n_features_in_", "count", optional=True, sizes="m")
 _SCALE = Field("scale_", "divisor", "m", optional=True)
@@ -239,6 +252,27 @@ _LIST = (
         (_FEATURES, Field("idf_", "scaler", "m", optional=True)),
         needs={"use_idf": "idf_"},
         settle=settled.tfidf,
+    ),
+    Step(
+        "sklearn.feature_extraction.text.HashingVectorizer",  # it learns no words
+        {
+            "n_features": Parameter(_is_width),
+            "alternate_sign": FLAG,
+            "analyzer": choice("word", "char", "char_wb"),
+            "binary": FLAG,
+            "lowercase": FLAG,
+            "ngram_range": Parameter(_is_span),
+            "norm": choice("l1", "l2", None),
+            "strip_accents": choice("ascii", "unicode", None),
+        },
+        gives=lambda step: step.n_features,
+    ),
+    Step(
+        "kerndict.tabular.DateEncoder",
+        {},
+        (_FEATURES, Values("formats_"), Values("has_time_")),
+        gives=lambda step: int((3 + step.has_time_).sum()),
+        settle=settled.dates,
     ),
 )
 #: By the name of the class in files.

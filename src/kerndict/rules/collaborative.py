@@ -26,7 +26,8 @@ class CollaborativeRule(Rule):
 
     ``weights`` are alpha, beta and delta; ``inverse`` is ``(G + ridge I)^-1``; ``own_inverses``
     are those of the blocks G_cc; ``held_out`` holds the :func:`strangeness` of the training samples
-    out of fold, sorted; ``span`` is the pseudo-inverse of G, kept only where k(y, y) is unknown.
+    out of fold, sorted, and ``losses`` their log-losses, sorted; ``span`` is the pseudo-inverse of
+    G, kept only where k(y, y) is unknown.
     """
 
     has_probabilities: ClassVar[bool] = True
@@ -40,6 +41,7 @@ class CollaborativeRule(Rule):
     own_inverses: list[NDArray] = stored("precision", "n_i n_i", name="rule.own")
     held_out: NDArray = stored("real", "H", name="rule.known")
     span: NDArray | None = stored("precision", "n n", name="rule.span", optional=True)
+    losses: NDArray | None = stored("real", "H", name="rule.losses", optional=True, default=None)
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         B = side_by_side(list(correlations))
@@ -93,6 +95,18 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     strange = beside(strange, held_out, held_out.dtype)
     milder = cast(namespace(strange).searchsorted(held_out, strange), held_out.dtype)
     return (1 + count - milder) / (1 + count)
+
+
+def largest_loss(losses: NDArray, alpha: float) -> float:
+    """Return the log-loss up to which a class belongs to the set of a signal.
+
+    Of a new signal the true class has a larger one with a probability of at most ``alpha``, where
+    it is as likely as each of the training samples to stand in any place among them.  ``losses``
+    are those of the training samples, sorted; with too few of them every class belongs to the set.
+    """
+    count = losses.shape[0]
+    place = math.ceil((count + 1) * (1 - alpha))
+    return math.inf if place > count else float(losses[place - 1])
 
 
 def logarithmic_rounding(largest: NDArray) -> NDArray:

@@ -18,21 +18,27 @@ from kerndict.rules.features import (
     ridge_path,
     spanned_energy,
 )
-from kerndict.rules.weights import fit_weights, weigh
+from kerndict.rules.folds import N_FOLDS
+from kerndict.rules.weights import fit_weights, losses, weigh
 from kerndict.spaces import TrainingSet
 
-N_FOLDS = 5
 #: Atoms have unit norm: ridges are relative to that.
-RIDGES = tuple(float(ridge) for ridge in np.logspace(-3.5, -0.5, 7))
+RIDGES = tuple(float(ridge) for ridge in np.logspace(-3.5, 1, 7))
 
 
 class Choice(NamedTuple):
-    """What the folds settle; ``held_out`` is the sorted strangeness of the samples left out."""
+    """What the folds settle.
+
+    ``held_out`` is the strangeness of the samples left out, sorted; ``losses`` are their losses,
+    ``counted`` how much each counts, fold by fold.
+    """
 
     ridge: float
     weights: NDArray
     offsets: NDArray
     held_out: NDArray
+    losses: NDArray
+    counted: NDArray
 
 
 class _FoldFeatures(NamedTuple):
@@ -44,25 +50,12 @@ class _FoldFeatures(NamedTuple):
     weights: NDArray
 
 
-def assign_folds(sizes: Sequence[int], rng: np.random.RandomState) -> NDArray:
-    """Return the fold of every sample, grouped by class; -1 is never left out.
-
-    The samples of a class are spread evenly over the folds.  A class of one sample must stay in
-    the training part.
-    """
-    folds = []
-    for size in sizes:
-        start = rng.randint(N_FOLDS)
-        part = (rng.permutation(size) + start) % N_FOLDS
-        folds.append(part if size > 1 else np.array([-1]))
-    return np.concatenate(folds)
-
-
 def choose_rule(
-    training: TrainingSet,
+    without: Callable[[NDArray], TrainingSet],
+    folds: NDArray,
+    labels: NDArray,
     settings: Settings,
     ridges: Sequence[float],
-    rng: np.random.RandomState,
     watch_fold: Callable[[], AbstractContextManager[Listener]],
     energies_known: bool,
     weights: NDArray | None = None,
@@ -71,28 +64,28 @@ def choose_rule(
 
     Parameters
     ----------
-    training : all training samples
+    without : returns the training set without some samples, a mask over all
+    folds : (N,), that of every sample grouped by class; -1 is never left out
+    labels : (N,), their classes
     settings : as for all of them
     ridges : candidates
     watch_fold : surrounds the learning of each fold
     energies_known : whether k(y, y) of new samples is known
     weights : of all samples in the log-loss, None for 1 each
     """
-    weights = np.ones(int(training.sizes.sum())) if weights is None else weights
-    folds = assign_folds(training.sizes.tolist(), rng)
-    labels = np.repeat(np.arange(len(training.sizes)), training.sizes)
+    weights = np.ones(len(labels)) if weights is None else weights
     found = []
     for fold in range(N_FOLDS):
         left_out = folds == fold
         if left_out.any():
-            part = training.without(left_out)
+            part = without(left_out)
             with watch_fold() as listener:
                 learned = learn_dictionaries(
                     part, settings.in_fold(N_FOLDS), np.random.RandomState(0), listener
                 )
             told = labels[left_out], weights[left_out]
             found.append(_features(part, learned, told, ridges, energies_known))
-    return _best(found, ridges, len(training.sizes))
+    return _best(found, ridges, int(labels.max()) + 1)
 
 
 def _features(
@@ -119,7 +112,7 @@ def _features(
 def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -> Choice:
     """Return the ridge with the smallest log-loss, and what goes with it."""
     if not sum(len(fold.labels) for fold in found):  # nothing could be left out
-        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), np.empty(0))
+        return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), *[np.empty(0)] * 3)
     labels = np.concatenate([fold.labels for fold in found])
     counted = np.concatenate([fold.weights for fold in found])
     xp = namespace(found[0].own_errors)
@@ -131,8 +124,10 @@ def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -
         weights, offsets, loss = fit_weights(features, labels, start, counted)
         start = np.r_[weights, offsets]  # neighbours on the path have similar ones
         if loss < best:
-            held_out = xp.sort(-xp.max(weigh(features, weights, offsets), axis=1))
-            best, choice = loss, Choice(ridge, weights, offsets, held_out)
+            scores = weigh(features, weights, offsets)
+            held_out = xp.sort(-xp.max(scores, axis=1))
+            told = losses(scores, labels)
+            best, choice = loss, Choice(ridge, weights, offsets, held_out, told, counted)
     return choice
 
 
@@ -150,4 +145,5 @@ def collaborative_rule(
         own_inverses(grams),
         beside(choice.held_out, G),
         None if energies_known else pseudo_inverse(G, dtype),
+        beside(np.sort(choice.losses), G),
     )

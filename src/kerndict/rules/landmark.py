@@ -28,7 +28,7 @@ class LandmarkRule(Rule):
 
     ``shares`` holds the s_j of every class, ``head`` the functions h_c in coordinates of the
     space, ``ridge`` is that of the atoms, ``weight`` is delta, ``held_out`` the strangeness of
-    training samples out of fold, sorted.
+    training samples out of fold, sorted, and ``losses`` their log-losses.
     """
 
     has_probabilities: ClassVar[bool] = True
@@ -41,6 +41,7 @@ class LandmarkRule(Rule):
     weight: float = stored("real", name="rule.weight")
     offsets: NDArray = stored("real", "C", name="rule_offsets")
     held_out: NDArray = stored("real", "H", name="rule.known")
+    losses: NDArray | None = stored("real", "H", name="rule.losses", optional=True, default=None)
 
     @property
     def heads(self) -> list[NDArray]:

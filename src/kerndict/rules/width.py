@@ -15,8 +15,10 @@ MAX_ROWS = 600
 ROWS_PER_CLASS = 20
 
 
-def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> float:
-    """Return the multiple of the median distance with the smallest leave-one-out log-loss.
+def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> tuple[float, float]:
+    """Return the multiple of the median distance with the smallest log-loss, and that distance.
+
+    The log-loss is that of samples left out, one at a time.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
     median = median_distance(X, rng)
     rows, sizes = draw_rows(labels, rng)
     if sizes.max(initial=0) < 2:  # nothing explains a sample that is left out
-        return median
+        return 1.0, median
     Z = cast(take(X, rows), np.float64)
     Z = (Z - namespace(Z).mean(Z, axis=0)) / median
     losses = [
@@ -34,8 +36,8 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> flo
         for width in WIDTHS
     ]
     if np.ptp(losses) == 0:  # rows that do not differ
-        return median
-    return WIDTHS[int(np.argmin(losses))] * median
+        return 1.0, median
+    return WIDTHS[int(np.argmin(losses))], median
 
 
 def draw_rows(labels: NDArray, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:

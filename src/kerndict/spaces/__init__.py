@@ -8,20 +8,31 @@ fit and its folds.
 from kerndict.spaces.base import Space, TrainingSet
 from kerndict.spaces.kernel import ComputedKernel, KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet
-from kerndict.spaces.kinds import kernel_training_set, linear_training_set
+from kerndict.spaces.kinds import linear_training_set
 from kerndict.spaces.landmarks import LandmarkSpace
 from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
+from kerndict.spaces.rows import (
+    KernelRows,
+    LinearRows,
+    PrecomputedRows,
+    TrainingRows,
+    kernel_of_prepared,
+)
 
 __all__ = [
     "ComputedKernel",
+    "KernelRows",
     "KernelSpace",
     "KernelTrainingSet",
     "LandmarkSpace",
+    "LinearRows",
     "LinearSpace",
     "LinearTrainingSet",
+    "PrecomputedRows",
     "PrecomputedSpace",
     "Space",
+    "TrainingRows",
     "TrainingSet",
-    "kernel_training_set",
+    "kernel_of_prepared",
     "linear_training_set",
 ]

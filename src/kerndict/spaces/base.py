@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kerndict.core.batched import BatchedProblem
 from kerndict.core.problem import Problem
+from kerndict.preparation import Preparation
 
 
 class Space(ABC):
@@ -30,6 +31,8 @@ class Space(ABC):
     atoms_are_rows: ClassVar[bool]
     n_features: int
     fit_indices: NDArray | None
+    #: What rows go through first, None where they are taken as they are.
+    preparation: Preparation | None
 
     @property
     def energies_known(self) -> bool:

@@ -113,16 +113,13 @@ class DeviceLinearTrainingSet(TrainingSet):
     roots: Array | None = None
 
     @classmethod
-    def from_rows(
-        cls, X: Array, order: NDArray, sizes: NDArray, weights: NDArray | None = None
-    ) -> Self:
-        """Group rows by class; as for :class:`kerndict.spaces.LinearTrainingSet`."""
+    def from_rows(cls, X: Array, sizes: NDArray, weights: NDArray | None = None) -> Self:
+        """Take rows grouped by class; as for :class:`kerndict.spaces.LinearTrainingSet`."""
         check_squares(X)
-        rows = take(X, order)
         if weights is None:
-            return cls(rows, sizes, rows[:0, :])
+            return cls(X, sizes, X[:0, :])
         roots = beside(np.sqrt(weights), X, X.dtype)
-        return cls(rows * roots[:, None], sizes, rows[:0, :], roots)
+        return cls(X * roots[:, None], sizes, X[:0, :], roots)
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]

@@ -13,6 +13,7 @@ from kerndict._arrays import beside, namespace, on_host
 from kerndict._stack import Stack
 from kerndict._state import stored
 from kerndict.kernels import Kernel
+from kerndict.preparation import Preparation
 from kerndict.spaces.base import Space
 
 
@@ -82,7 +83,7 @@ class ComputedKernel(Space):
     n_features: int
     kernel: Kernel
     rows: NDArray
-    #: The training rows as the kernel takes them; the same array where it has no shift.
+    #: The training rows as the kernel takes them; the same array where it takes them as they are.
     _centred: NDArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +95,11 @@ class ComputedKernel(Space):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.__post_init__()
+
+    @property
+    def preparation(self) -> Preparation | None:  # type: ignore[override]
+        """What rows go through first."""
+        return self.kernel.preparation
 
     def check(self, X: NDArray) -> None:
         if not callable(self.kernel.name):
@@ -115,10 +121,10 @@ class ComputedKernel(Space):
 
     def numbers_per_row(self) -> int:
         copies = 2 if callable(self.kernel.name) else 1
-        shifted = 0 if self.kernel.shift is None else self.n_features
+        changed = (self.kernel.shift is not None) + 3 * (self.kernel.preparation is not None)
         if not on_host(self.rows):
             copies = 3  # functions of a kernel write into arrays of their own
-        return copies * self.rows.shape[0] + shifted
+        return copies * self.rows.shape[0] + changed * self.n_features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +167,11 @@ class PrecomputedSpace(DualSpace):
                 f"kernel='precomputed' needs the kernel of the samples with all "
                 f"{self.n_features} training samples, got X of shape {shape}: give K(X, X_train)."
             )
+
+    @property
+    def preparation(self) -> None:  # type: ignore[override]
+        """None: kernel values are taken as they are."""
+        return None
 
     def check(self, X: NDArray) -> None:
         """Take kernel values as they are."""

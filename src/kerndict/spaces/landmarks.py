@@ -56,8 +56,10 @@ class LandmarkSpace(ComputedKernel):
             dual = self.dual(A)
             if self.kernel.name != "linear":
                 sizes = np.abs(dual).sum(axis=0)
-                dual = dual / np.where(sizes > 0, sizes, 1)
-            found.append(dual.T @ self.rows)
+                found.append((dual / np.where(sizes > 0, sizes, 1)).T @ self.rows)
+                continue
+            told, preparation = dual.T @ self._centred, self.kernel.preparation
+            found.append(told if preparation is None else preparation.undone(told))
         return found
 
     def training_weights(

@@ -11,6 +11,7 @@ from kerndict._arrays import host_dtype, namespace, on_host, side_by_side
 from kerndict._state import stored
 from kerndict.core.linear import LinearProblem
 from kerndict.kernels import Kernel
+from kerndict.preparation import Preparation
 from kerndict.spaces.base import Space, TrainingSet
 
 _LINEAR = Kernel("linear")
@@ -18,7 +19,7 @@ _LINEAR = Kernel("linear")
 
 @dataclass(frozen=True, kw_only=True)
 class LinearSpace(Space):
-    """Features as they are; atoms are (n_features, n_atoms)."""
+    """Features, prepared or as they are; atoms are (n_features, n_atoms)."""
 
     atom_name: ClassVar[str] = "dictionaries"
     atom_shape: ClassVar[str] = "m n_i"
@@ -26,27 +27,34 @@ class LinearSpace(Space):
 
     n_features: int = stored("count", name="n_features_in", sizes="m")
     fit_indices: NDArray | None = None
+    preparation: Preparation | None = None
 
     def check(self, X: NDArray) -> None:
         squared_norms(X)
 
     def energies(self, X: NDArray) -> NDArray:
-        return squared_norms(X)
+        return squared_norms(self._prepared(X))
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
+        X = self._prepared(X)
         if not on_host(X):
             return iter([X @ side_by_side(atoms)])
         return (X @ D for D in atoms)
 
+    def _prepared(self, X: NDArray) -> NDArray:
+        return X if self.preparation is None else self.preparation(X)
+
     def numbers_per_row(self) -> int:
-        return 0
+        return 0 if self.preparation is None else 3 * self.n_features
 
     def atom_products(self, atoms: Sequence[NDArray], K: NDArray | None) -> Iterator[NDArray]:
         every = np.hstack(atoms).astype(np.float64, copy=False)
         return (D.T.astype(np.float64, copy=False) @ every for D in atoms)
 
     def atom_rows(self, atoms: Sequence[NDArray], samples: NDArray | None) -> list[NDArray]:
-        return [D.T for D in atoms]
+        if self.preparation is None:
+            return [D.T for D in atoms]
+        return [self.preparation.undone(D.T) for D in atoms]
 
     def training_weights(
         self, codes: NDArray, atoms: NDArray, training_codes: NDArray | None
@@ -70,12 +78,10 @@ class LinearTrainingSet(TrainingSet):
     roots: NDArray | None = None
 
     @classmethod
-    def from_rows(
-        cls, X: NDArray, order: NDArray, sizes: NDArray, weights: NDArray | None = None
-    ) -> Self:
-        """Group rows by class: ``order`` puts them behind one another, ``sizes`` of each class.
+    def from_rows(cls, X: NDArray, sizes: NDArray, weights: NDArray | None = None) -> Self:
+        """Take rows grouped by class, ``sizes`` of each.
 
-        ``weights`` are those of the rows in that order, None for 1 each.
+        ``weights`` are those of the rows, None for 1 each.
 
         Raises
         ------
@@ -84,9 +90,9 @@ class LinearTrainingSet(TrainingSet):
         """
         check_squares(X)
         if weights is None:
-            return cls(X[order], sizes, X[:0])
+            return cls(X, sizes, X[:0])
         roots = np.sqrt(weights).astype(X.dtype)
-        return cls(X[order] * roots[:, None], sizes, X[:0], roots)
+        return cls(X * roots[:, None], sizes, X[:0], roots)
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]

@@ -1,6 +1,6 @@
 """npz and mat: whole arrays, read at once and given in batches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kerndict.containers import Container
 from kerndict.datasets.layouts import LAYOUTS, Layout
 from kerndict.datasets.readers import find_layout, read_features
-from kerndict.tables.batch import Batch, Rows, Table, Wanted, as_text, bad_label, batch_rows
+from kerndict.tables.batch import Batch, Cells, Rows, Table, Wanted, as_text, bad_label, batch_rows
 
 
 class ArrayTable(Table):
@@ -22,7 +22,13 @@ class ArrayTable(Table):
     def __init__(self, container: Container, name: str) -> None:
         self.name, self._container, self.limit = name, container, container.limit
 
-    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
+    def training_rows(
+        self,
+        label: str | None,
+        drop: Sequence[str],
+        cells: Mapping[str, Cells] = {},
+        default: Cells = Cells.STRICT,
+    ) -> Rows:
         """Return the rows at once; ``label`` is the name of an array, None for the layout's."""
         X, labels = self._read_labelled(label, part=True)
         return Rows(None, [], iter([Batch(X, labels, [])]))

@@ -1,8 +1,9 @@
 """What all tables give: rows in batches, as features, labels and copied columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,18 +13,40 @@ from numpy.typing import NDArray
 MAX_CELLS, MAX_ROWS = 2**18, 8192
 
 
+class Cells(Enum):
+    """What the cells of a column of features are read as."""
+
+    STRICT = "numbers; all else, gaps too, is an error"
+    NUMBER = "numbers or gaps; all else is an error"
+    GUESS = "numbers or gaps; all else is NotNumbers, so that somebody can decide"
+    LENIENT = "numbers; all else is a gap"
+    TEXT = "text, empty for a gap"
+
+
 @dataclass(frozen=True)
 class Selection:
-    """Columns by position: features, the label or None, and those to be copied."""
+    """Columns by position: features, the label or None, and those to be copied.
+
+    ``cells`` says of each feature what its cells are read as: numbers, if it is empty.
+    """
 
     features: Sequence[int]
     label: int | None = None
     copied: Sequence[int] = ()
+    cells: Sequence[Cells] = ()
+
+    def cells_of(self) -> Sequence[Cells]:
+        """Return what the cells of each feature are read as."""
+        return self.cells or [Cells.NUMBER] * len(self.features)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows: ``X`` (rows, features), finite; labels and the copied columns as text."""
+    """Some rows; labels and the copied columns as text.
+
+    ``X`` (rows, features) holds finite numbers and NaN for gaps; where a feature is read as text,
+    it is an array of objects, floats and strings.
+    """
 
     X: NDArray
     labels: list[str] | None
@@ -41,6 +64,8 @@ class Wanted:
     label : what holds the labels
     needs_labels : whether labels are needed, even where `label` is None
     drop, copied : columns that are neither features nor labels
+    cells : what each feature is read as; numbers, if it is empty
+    known_label : what held the labels in training; it is looked for where `label` is None
     """
 
     names: Sequence[str] | None
@@ -49,6 +74,8 @@ class Wanted:
     needs_labels: bool = False
     drop: Sequence[str] = ()
     copied: Sequence[str] = ()
+    cells: Sequence[Cells] = ()
+    known_label: str | None = None
 
 
 class Rows(NamedTuple):
@@ -71,10 +98,17 @@ class Table(ABC):
     has_columns: ClassVar[bool]
 
     @abstractmethod
-    def training_rows(self, label: str | None, drop: Sequence[str]) -> Rows:
+    def training_rows(
+        self,
+        label: str | None,
+        drop: Sequence[str],
+        cells: Mapping[str, Cells] = {},
+        default: Cells = Cells.STRICT,
+    ) -> Rows:
         """Return the rows to learn from: those of the training part where there is a fixed split.
 
-        ``label`` and ``drop`` name what holds the labels, and columns that are no features.
+        ``label`` and ``drop`` name what holds the labels, and columns that are no features;
+        ``cells`` says what some features are read as, ``default`` what all others are.
         """
 
     @abstractmethod
@@ -105,6 +139,16 @@ def as_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def joined_columns(columns: Sequence[NDArray]) -> NDArray:
+    """Return columns as one array: of objects, if one of them is."""
+    if all(column.dtype != object for column in columns):
+        return np.column_stack(columns)
+    X = np.empty((len(columns[0]), len(columns)), object)
+    for i, column in enumerate(columns):
+        X[:, i] = column
+    return X
 
 
 def bad_label(labels: Sequence[str]) -> tuple[int, str] | None:

@@ -1,106 +1,153 @@
-"""csv: a header, then numbers, read a batch at a time."""
+"""csv: a header or none, then rows of cells, read a batch at a time."""
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain
-from operator import itemgetter
-from typing import BinaryIO, NoReturn, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from contextlib import suppress
+from typing import Any, BinaryIO
 
 from kerndict._limits import max_bytes
-from kerndict.tables.batch import Batch, Selection, bad_label, batch_rows
-from kerndict.tables.columns import ColumnTable
+from kerndict.tables.batch import Cells, Selection
+from kerndict.tables.cells import decimal_of, is_gap, is_number
+from kerndict.tables.lines import Lines, LineTable, explained
 
 #: Characters of a line, at most; no more than twice as many are held at a time.
-_MAX_LINE = 2**24
-_DELIMITERS = ",;\t"
+MAX_LINE = 2**24
+#: Characters that are looked at before anything is read.
+AHEAD = 2**16
+_DELIMITERS = "\t;,"
 _DIGIT = re.compile(r"\d")
 _QUOTED = re.compile(r'"[^"]*"')
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_TRUTH = {"true": 1.0, "false": 0.0}
 
 
-class TextTable(ColumnTable):
-    """Text with one row per line, separated by whichever of ``, ; tab`` its header has most of.
+class AheadText:
+    """Text in UTF-8, line by line, of which some lines are looked at first."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._text = io.TextIOWrapper(stream, "utf-8-sig", newline="")
+        self._broken: Exception | None = None
+        self.read = 0  # characters that were given since somebody set it to 0
+        first = self._text.readline(MAX_LINE)
+        self.ahead, seen = [first], len(first)
+        try:
+            while self.ahead[-1] and seen < AHEAD:
+                self.ahead.append(self._text.readline(MAX_LINE))
+                seen += len(self.ahead[-1])
+        except Exception as error:  # which whoever comes to that line is told
+            self._broken = error
+
+    def lines(self, where: "LineTable") -> Iterator[str]:
+        """Yield all lines, none of them longer than memory can take."""
+        for line in self._all():
+            if len(line) == MAX_LINE and line[-1] not in "\r\n":
+                words = f"a line of more than {MAX_LINE:,} characters: give csv with shorter ones."
+                raise ValueError(f"{where.where}: {words}")
+            self.read += len(line)
+            yield line
+
+    def _all(self) -> Iterator[str]:
+        ahead, self.ahead = self.ahead, []
+        for line in ahead:
+            if not line:
+                return
+            yield line
+        if self._broken is not None:
+            raise self._broken
+        while line := self._text.readline(MAX_LINE):
+            yield line
+
+
+class TextTable(LineTable):
+    """Text with one row per line, separated by ``,``, ``;`` or tab.
 
     Parameters
     ----------
     stream : binary, UTF-8
     name : for messages
-    compressed : whether the stream is gzip
     size : bytes of the file; 0 where they are not known
     """
 
-    def __init__(
-        self, stream: BinaryIO, name: str, compressed: bool = False, size: int = 0
-    ) -> None:
+    def __init__(self, stream: BinaryIO, name: str, size: int = 0) -> None:
         self.name, self.limit = name, max_bytes(size)
-        self._read = 0  # characters since the last batch
         self._line = 0  # the last line of what has been read as whole rows
-        opened = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if compressed else stream
-        self._text = io.TextIOWrapper(opened, "utf-8-sig", newline="")
-        with _explained(self):
-            first = self._text.readline(_MAX_LINE)
+        with explained(self):
+            self._text = AheadText(stream)
+            first = self._text.ahead[0]
             if not first.strip():
                 raise ValueError(f"{name} is empty, or begins with an empty line.")
-            delimiter = max(_DELIMITERS, key=_QUOTED.sub("", first).count)
-            lines = self._lines(first)
-            self._delimiter = delimiter
-            self._reader = csv.reader(
-                lines, delimiter=delimiter, skipinitialspace=True, strict=True
-            )
+            whole = self._text.ahead[:-1] if len(self._text.ahead) > 1 else self._text.ahead
+            self._delimiter = delimiter_of(whole)
+            self._sample = self._parsed(whole)
+            self._reader = self._csv(self._text.lines(self))
             header = next(self._reader)
             self._check_is_one_row(header, len(header), ())
             self._line = self._reader.line_num
-            self.columns = [column.strip() for column in header]
-        numbers = [name for name in self.columns if _DIGIT.search(name) and _is_number(name)]
-        if numbers and not _counts(numbers):
+        self._first = header
+        self._pushed = False
+        self.columns = [column.strip() for column in header]
+        below = [row for row in self._sample[1:] if len(row) == len(header)]
+        self.decimal = decimal_of([*zip(*below, strict=True)])
+        numbers = [name for name in self.columns if _DIGIT.search(name) and self._holds(name)]
+        if numbers and not counts(numbers):
             self.number = numbers[0]
 
-    def _lines(self, line: str) -> Iterator[str]:
-        """Yield a line and all that follow it, none of them longer than memory can take."""
-        while line:
-            if len(line) == _MAX_LINE and line[-1] not in "\r\n":
-                words = f"a line of more than {_MAX_LINE:,} characters: give csv with shorter ones."
-                raise ValueError(f"{self.where}: {words}")
-            self._read += len(line)
-            yield line
-            line = self._text.readline(_MAX_LINE)
+    def _csv(self, lines: Iterator[str]) -> Any:
+        return csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True, strict=True)
 
-    def batches(self, selection: Selection) -> Iterator[Batch]:
-        """Yield all rows, once; empty lines are passed over, unless they would be a cell."""
-        size = batch_rows(len(self.columns))
-        for rows, lines in self._rows(size, selection.features):
-            X = self._numbers(rows, lines, selection.features)
-            labels = None
-            if selection.label is not None:
-                labels = self._labels(rows, lines, selection.label)
-            copied = [[row[i] for row in rows] for i in selection.copied]
-            yield Batch(X, labels, copied)
-
-    def _rows(
-        self, size: int, features: Sequence[int]
-    ) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Yield rows of cells with the line at which each ends."""
-        width = len(self.columns)
+    def _parsed(self, lines: Sequence[str]) -> list[list[str]]:
+        """Return the rows in some lines, up to the first that cannot be read."""
         rows: list[list[str]] = []
-        lines: list[int] = []
+        with suppress(csv.Error):
+            for row in self._csv(iter(lines)):
+                if row:
+                    rows.append(row)
+        return rows
+
+    def _holds(self, cell: str) -> bool:
+        return is_number(cell, self.decimal)
+
+    def begins_with_row(self, label: int | None) -> bool:
+        """Tell whether the first line is a row like those below it, and no header.
+
+        Its cells are numbers where those below are, and its label is one of theirs.
+        """
+        below = [row for row in self._sample[1:] if len(row) == len(self._first)]
+        if not below:
+            return False
+        for i, column in enumerate(zip(*below, strict=True)):
+            cell = self._first[i].strip()
+            if i == label and not self._holds(cell):
+                if cell not in {other.strip() for other in column}:
+                    return False
+            elif not (is_gap(cell) or self._holds(cell)) and all(
+                is_gap(other) or self._holds(other) for other in column
+            ):
+                return False
+        return True
+
+    def name_by_place(self) -> None:
+        """Take the first line for a row, and name the columns 0, 1 and so on."""
+        self.columns = [str(i) for i in range(len(self._first))]
+        self.number, self._pushed = None, True
+
+    def rows(self, size: int, selection: Selection) -> Iterator[Lines]:
+        """Yield rows of cells; empty lines are passed over, unless they would be a cell."""
+        width = len(self.columns)
+        both = zip(selection.features, selection.cells_of(), strict=True)
+        features = [i for i, kind in both if kind is not Cells.TEXT]
+        rows: list[list[str]] = [self._first] if self._pushed else []
+        lines: list[int] = [self._line] if self._pushed else []
         empty = 0
-        with _explained(self):
+        with explained(self):
             for row in self._reader:
                 line = self._reader.line_num
                 if row:
                     if width == 1 and empty:
-                        self._fail(empty, f"column {self.columns[0]!r} is empty: fill it in.")
+                        self.fail(empty, f"column {self.columns[0]!r} is empty: fill it in.")
                     if len(row) != width:
-                        self._fail(line, f"{len(row)} cells where the header has {width}.")
+                        self.fail(line, f"{len(row)} cells where the header has {width}.")
                     if line > self._line + 1:
                         self._check_is_one_row(row, width, features)
                     rows.append(row)
@@ -108,10 +155,10 @@ class TextTable(ColumnTable):
                 else:
                     empty = line
                 self._line = line
-                if len(rows) == size or self._read > _MAX_LINE:
+                if len(rows) >= size or self._text.read > MAX_LINE:
                     yield rows, lines
                     rows, lines = [], []
-                    self._read = 0
+                    self._text.read = 0
         if rows:
             yield rows, lines
 
@@ -125,59 +172,16 @@ class TextTable(ColumnTable):
 
         def is_row(line: str) -> bool:
             cells = line.split(self._delimiter)
-            return len(cells) == width and all(_is_number(cells[i]) for i in features)
+            return len(cells) == width and all(
+                self._holds(cells[i]) or is_gap(cells[i]) for i in features
+            )
 
         if is_row(first) and any(map(is_row, others)):
-            self._fail(
+            self.fail(
                 self._line + 1,
                 f"a quote is open until line {self._reader.line_num}, with whole rows in it: "
                 'close it, or write " as "" within quotes.',
             )
-
-    def _numbers(
-        self, rows: list[list[str]], lines: list[int], features: Sequence[int]
-    ) -> NDArray[np.float64]:
-        if len(features) == 1:
-            cells = [row[features[0]] for row in rows]
-        else:
-            cells = list(chain.from_iterable(map(itemgetter(*features), rows)))
-        read = _number if "_" in "".join(cells) else float
-        try:
-            try:
-                X = np.fromiter(map(read, cells), np.float64, len(cells))
-            except ValueError:
-                X = np.fromiter(map(_number, cells), np.float64, len(cells))
-        except ValueError:
-            self._fail_at_cell(rows, lines, features)
-        if not np.isfinite(X).all():
-            self._fail_at_cell(rows, lines, features)
-        return X.reshape(len(rows), len(features))
-
-    def _labels(self, rows: list[list[str]], lines: list[int], label: int) -> list[str]:
-        labels = [row[label].strip() for row in rows]
-        bad = bad_label(labels)
-        if bad is not None:
-            self._fail(lines[bad[0]], f"the label, column {self.columns[label]!r}, {bad[1]}.")
-        return labels
-
-    def _fail_at_cell(
-        self, rows: list[list[str]], lines: list[int], features: Sequence[int]
-    ) -> NoReturn:
-        """Tell which cell is not a finite number."""
-        row, line, i = next(
-            (row, line, i)
-            for row, line in zip(rows, lines, strict=True)
-            for i in features
-            if not _is_number(row[i]) or not np.isfinite(_number(row[i]))
-        )
-        column, cell = repr(self.columns[i]), row[i]
-        if not cell.strip():
-            self._fail(line, f"column {column} is empty: fill it in, or leave out the row.")
-        kind = "a finite number" if _is_number(cell) else "a number"
-        self._fail(line, f"column {column} holds {cell!r}, which is not {kind}.")
-
-    def _fail(self, line: int, words: str) -> NoReturn:
-        raise ValueError(f"{self.name}, line {line}: {words}")
 
     @property
     def where(self) -> str:
@@ -185,45 +189,29 @@ class TextTable(ColumnTable):
         return f"{self.name}, from line {self._line + 1} on"
 
 
-@contextmanager
-def _explained(table: TextTable) -> Iterator[None]:
-    """Turn what can go wrong in reading text into errors for people."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{table.where}: not text in UTF-8; give csv in UTF-8.") from error
-    except csv.Error as error:
-        raise ValueError(
-            f"{table.where}: not csv: {error}. Is a quote not closed, or not doubled within quotes?"
-        ) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{table.where}: the compressed file is damaged: {error}") from error
+def delimiter_of(lines: Sequence[str]) -> str:
+    """Return what separates the cells of some lines: what all have as many of, tab before ; and ,.
 
+    Decimal commas are as many as cells at most; more of them separate cells.  Where no line is
+    like the others, it is what the first has most of.
 
-def _number(text: str) -> float:
-    """Return what a cell holds: float takes 1_0, which is not a number here, and no truth.
-
-    >>> _number(" 1e3"), _number("True")
-    (1000.0, 1.0)
+    >>> delimiter_of(["1,5;2,5;x", "1,0;2,0;y"]), delimiter_of(["a,b;c,d", "1,2,3"])
+    (';', ',')
     """
-    if "_" in text:
-        raise ValueError(text)
-    truth = _TRUTH.get(text.strip().lower())
-    return float(text) if truth is None else truth
+    bare = [_QUOTED.sub("", line) for line in lines if line.strip()]
+    counted = {mark: {line.count(mark) for line in bare} for mark in _DELIMITERS}
+    even = {mark: min(found) for mark, found in counted.items() if len(found) == 1 and min(found)}
+    most = max(reversed(_DELIMITERS), key=bare[0].count)
+    if most not in even:
+        return next(iter(even), most) if len(even) == 1 else most
+    near = [mark for mark in even if even[mark] + 1 >= even[most]]
+    return near[0]
 
 
-def _is_number(text: str) -> bool:
-    try:
-        _number(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _counts(names: Sequence[str]) -> bool:
+def counts(names: Sequence[str]) -> bool:
     """Tell whether names count columns, from 0 or 1 on; fewer than three may be a row.
 
-    >>> _counts(["0", "1", "2"]), _counts(["1", "2", "3"]), _counts(["0", "1"])
+    >>> counts(["0", "1", "2"]), counts(["1", "2", "3"]), counts(["0", "1"])
     (True, True, False)
     """
     counted = [[str(i + first) for i in range(len(names))] for first in (0, 1)]
