@@ -14,7 +14,6 @@ from kerndict._arrays import Array, host_dtype, moved, namespace, on_host
 from kerndict._chunks import map_chunks, map_on_device
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
-from kerndict.learning import Dictionaries
 from kerndict.pursuit import pursuit_numbers
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
 from kerndict.rules.collaborative import largest_loss
@@ -218,18 +217,7 @@ class Model:
         return join_rows(self.classes, parts, self.rule.has_probabilities)
 
     def row_bytes(self, pursues: bool = False) -> int:
-        """Return the memory that a decision takes per row.
-
-        Parameters
-        ----------
-        pursues : bool
-            Whether it codes by OMP, whatever the rule does.
-
-        Returns
-        -------
-        size : int
-            In bytes.
-        """
+        """Return the bytes that a decision takes per row, or one that ``pursues`` by OMP."""
         n_classes, n_atoms = len(self.n_atoms), int(self.n_atoms.sum())
         numbers = self.space.numbers_per_row()
         if not on_host(self.grams[0]):  # all classes at once, padded to the size of the largest
@@ -296,27 +284,3 @@ class Model:
         if pursues or self.rule.pursues:
             fixed = ResidualRule(self.grams, self.sparsity).work_bytes()
         return map_chunks(function, n_rows, row_bytes=row_bytes, fixed_bytes=fixed, n_jobs=n_jobs)
-
-
-def assemble(
-    classes: NDArray,
-    space: Space,
-    class_sizes: NDArray,
-    learned: Dictionaries,
-    rule: CollaborativeRule | LandmarkRule | None = None,
-) -> Model:
-    """Return the model of what was learned; without a rule, with the residual rule."""
-    return Model(
-        classes=classes,
-        space=space,
-        n_atoms=np.array([A.shape[1] for A in learned.atoms]),
-        class_sizes=class_sizes,
-        sparsity=learned.sparsity,
-        atoms=learned.atoms,
-        grams=learned.grams,
-        rule=ResidualRule(learned.grams, learned.sparsity) if rule is None else rule,
-        incoherence=learned.gamma,
-        reconstruction=learned.reconstruction,
-        coherence=learned.coherence,
-        codes=learned.codes,
-    )

@@ -87,7 +87,7 @@ def have_unit_length(X: NDArray) -> bool:
     with np.errstate(over="ignore"):
         squares = row_dots(X, X)
     xp = namespace(X)
-    return bool(xp.all(xp.abs(xp.where(squares > 0, squares, 1) - 1) <= 1e-3))
+    return bool(xp.all((xp.abs(squares - 1) <= 1e-3) | (squares <= 0)))
 
 
 class Recipe(NamedTuple):
@@ -104,7 +104,7 @@ class Spread:
     Parameters
     ----------
     directions : (v, m), those of the largest variance, orthonormal
-    variances : (v,), along them, relative to the mean over all directions; on the host
+    variances : (v,), along them, relative to the mean over all directions
     rest : the mean variance along all others
     """
 
@@ -114,7 +114,8 @@ class Spread:
 
     def shares(self, strength: float) -> NDArray:
         """Return how much of a row along each direction a whitening takes away."""
-        return 1 - np.sqrt((1 + strength * self.rest) / (1 + strength * self.variances))
+        xp = namespace(self.variances)
+        return 1 - xp.sqrt((1 + strength * self.rest) / (1 + strength * self.variances))
 
 
 def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) -> Spread:
@@ -128,33 +129,35 @@ def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) 
     """
     E = class_errors(cast(X, np.float64, copy=False), labels, weights)
     n_rows, m = E.shape
-    total, scale = float(inner(E, E)), float(inner(X, X))
+    total = float(inner(E, E))
+    scale = float(inner(X, X)) if n_rows * m else 0.0
     if total <= 1e-20 * scale or total == 0:  # each sample is the mean of its class
-        return Spread(E[:0, :], np.empty(0), 0.0)
+        return _nothing(X)
     count = min(DIRECTIONS, n_rows, m)
     if min(n_rows, m) <= MANY_FEATURES:
         variances, V = _exact(E, count)
     else:
         variances, V = _projected(E, count)
-    kept = variances > 1e-10 * variances.max()
-    variances, V = variances[kept], take(V, np.flatnonzero(kept))
+    xp = namespace(variances)
+    kept = np.flatnonzero(to_host(variances > 1e-10 * xp.max(variances)))
+    variances, V = take(variances, kept), take(V, kept)
     unit = total / m
-    rest = max(total - float(variances.sum()), 0.0) / max(m - len(variances), 1)
+    rest = max(total - float(xp.sum(variances)), 0.0) / max(m - len(kept), 1)
     return Spread(V, variances / unit, rest / unit)
 
 
 def class_errors(X: NDArray, labels: NDArray, weights: NDArray | None = None) -> NDArray:
     """Return rows less the means of their classes, times the roots of their weights."""
-    weights = np.ones(X.shape[0]) if weights is None else weights
+    count = X.shape[0]
+    weights = np.ones(count) if weights is None else weights
     n_classes = int(labels.max(initial=-1)) + 1
     totals = np.bincount(labels, weights, minlength=n_classes)
     shares = weights / np.where(totals > 0, totals, 1)[labels]
     if on_host(X):
-        members = np.zeros((n_classes, len(X)))
-        members[labels, np.arange(len(X))] = shares
+        members = np.zeros((n_classes, count))
+        members[labels, np.arange(count)] = shares
     else:
-        shares = beside(shares, X)
-        members = namespace(X).where(one_hot(labels, n_classes, X).T, shares, 0.0)
+        members = cast(one_hot(labels, n_classes, X), X.dtype).T * beside(shares, X)
     return (X - take(members @ X, labels)) * beside(np.sqrt(weights), X)[:, None]
 
 
@@ -162,17 +165,18 @@ def _exact(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Return the largest eigenvalues of E'E and their vectors, from the smaller Gram matrix."""
     few = E.shape[0] < E.shape[1]
     G = E @ E.T if few else E.T @ E
-    size = G.shape[0]
     if on_host(G):
-        w, U = eigh(G, subset_by_index=(size - count, size - 1))
+        w, U = eigh(G, subset_by_index=(len(G) - count, len(G) - 1))
     else:
         w, U = namespace(G).linalg.eigh(G)
-        w, U = to_host(w)[-count:], U[:, size - count :]
+        w, U = w[-count:], U[:, -count:]
     if not few:
         return w, U.T
-    kept = w > 1e-10 * w[-1]
-    V = take(U.T, np.flatnonzero(kept)).T if not kept.all() else U
-    return w[kept], (V / beside(np.sqrt(w[kept]), V)).T @ E
+    kept = to_host(w > 1e-10 * w[-1])
+    if on_host(w):
+        return w[kept], (U[:, kept] / np.sqrt(w[kept])).T @ E
+    first = int(np.argmax(kept))  # ascending
+    return w[first:], (U[:, first:] / namespace(w).sqrt(w[first:])).T @ E
 
 
 def _projected(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
@@ -183,13 +187,17 @@ def _projected(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     for _ in range(SHARPENED):
         Q = _orthonormal(E.T @ (E @ Q))
     B = E @ Q
-    w, U = namespace(E).linalg.eigh(B.T @ B)
-    return to_host(w)[-count:], (Q @ U[:, -count:]).T
+    w, U = namespace(B).linalg.eigh(B.T @ B)
+    return w[-count:], (Q @ U[:, -count:]).T
 
 
-def _orthonormal(A: NDArray) -> NDArray:
-    """Return an orthonormal basis of what the columns span."""
-    return qr(A, mode="economic")[0] if on_host(A) else namespace(A).linalg.qr(A).Q
+def _orthonormal(M: NDArray) -> NDArray:
+    return qr(M, mode="economic")[0] if on_host(M) else namespace(M).linalg.qr(M)[0]
+
+
+def _nothing(X: NDArray) -> Spread:
+    """Return the spread of rows that do not spread, or of which nobody asks it."""
+    return Spread(beside(np.empty((0, X.shape[1])), X), beside(np.empty(0), X), 0.0)
 
 
 def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
@@ -206,7 +214,7 @@ def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
         int(recipe.square_root),
         recipe.strength,
         cast(spread.directions, X.dtype),
-        beside(spread.shares(recipe.strength), X, X.dtype),
+        cast(spread.shares(recipe.strength), X.dtype),
         int(have_unit_length(X)),
     )
 
@@ -223,5 +231,5 @@ def spread_of(
 ) -> Spread:
     """Return how training rows, or their roots, spread; nothing where that is not asked."""
     if recipe.strength == 0:
-        return Spread(cast(X[:0, :], np.float64), np.empty(0), 0.0)
+        return _nothing(X)
     return within_classes(square_root(X) if recipe.square_root else X, labels, weights)

@@ -16,18 +16,19 @@ from sklearn.utils.validation import _check_sample_weight
 from kerndict._arrays import is_array_api_obj, memory_of_device, take, to_host
 from kerndict._threads import single_blas_thread
 from kerndict._validation import check_groups, check_init_arrays
+from kerndict.classifiers.assembly import assemble
 from kerndict.classifiers.batches import LearnsInBatches
 from kerndict.classifiers.chosen import choose, options_of
 from kerndict.classifiers.many import Given, learn_from_many
 from kerndict.classifiers.parameters import check_common
-from kerndict.classifiers.place import float_types
+from kerndict.classifiers.place import FEWER, checked, float_types
 from kerndict.classifiers.progress import Progress
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.core.start import ZeroAtom
 from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, is_small
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
-from kerndict.model import Model, assemble
+from kerndict.model import Model
 from kerndict.rules.crossfit import Choice, collaborative_rule
 from kerndict.rules.search import Options
 from kerndict.spaces import Space, TrainingRows
@@ -161,7 +162,7 @@ class BaseDictionaryClassifier(LearnsInBatches):
     ) -> Self:
         self.check_parameters()
         progress = Progress(self, X, y)
-        rows, target = self._checked(X, y, float_types(X))
+        rows, target = checked(self, X, y, float_types(X))
         weights = even(self._weights(sample_weight, rows, target, np.unique(target)))
         indices = np.flatnonzero(weights)
         belongs = check_groups(groups, len(target))
@@ -182,11 +183,7 @@ class BaseDictionaryClassifier(LearnsInBatches):
         # would only wait for a second one, and what is learned must not depend on how many the
         # machine has.
         threads = many and effective_n_jobs(self.n_jobs) > 1
-        remedy = (
-            "give fewer samples or n_landmarks, or let chunks be smaller by "
-            "sklearn.set_config(working_memory=...), in MiB."
-        )
-        with memory_of_device(remedy), nullcontext() if threads else single_blas_thread():
+        with memory_of_device(FEWER), nullcontext() if threads else single_blas_thread():
             learn = self._learned_from_many if many else self._learned
             self.model_ = learn(given, rng, progress)
         for name in ("learner_", "batch_classes_"):

@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from kerndict._arrays import is_array_api_obj, take, to_host
+from kerndict._arrays import take
 from kerndict._threads import single_blas_thread
 from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_of
 from kerndict.classifiers.parameters import has_sums
-from kerndict.classifiers.place import check_place, float_types
+from kerndict.classifiers.place import check_place, checked, float_types
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.kernels import Kernel
@@ -52,15 +50,6 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     @abstractmethod
     def check_parameters(self) -> None:
         """Check all parameters, as `fit` does first."""
-
-    def _checked(
-        self, X: ArrayLike, y: ArrayLike, dtype: list[Any], reset: bool = True
-    ) -> tuple[NDArray, NDArray]:
-        """Return rows where they are, and their labels on the host."""
-        y = to_host(y) if is_array_api_obj(y) else y
-        rows, target = validate_data(self, X, y, dtype=dtype, reset=reset)
-        check_classification_targets(target)
-        return rows, target
 
     @abstractmethod
     def _settings(self, sizes: NDArray, most_atoms: int | None) -> Settings:
@@ -216,7 +205,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         self.check_parameters()
         before = self.__dict__.copy()
         try:
-            rows, target = self._checked(X, y, float_types(X))
+            rows, target = checked(self, X, y, float_types(X))
             for name in ("learner_", "batch_classes_", "model_"):
                 self.__dict__.pop(name, None)
             given = self._batch(rows, target, classes, None)
@@ -265,7 +254,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         if known is not None:
             check_place(self, X, "partial_fit", known)
         dtype = float_types(X) if known is None else [known.dtype]
-        rows, target = self._checked(X, y, dtype, reset=first)
+        rows, target = checked(self, X, y, dtype, reset=first)
         given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():

@@ -49,7 +49,7 @@ def options_of(given: Parameters, X: NDArray, comparable: bool = True) -> Option
     """
     root, strength = given.square_root, given.within_class_whitening
     free = comparable and given.decision == "collaborative" and isinstance(given.init, str)
-    if root is None and not (free and (X.shape[0] == 0 or float(namespace(X).min(X)) >= 0)):
+    if root is None and not (free and float(namespace(X).min(X)) >= 0):
         root = False
     if strength is None and not free:
         strength = 0.0

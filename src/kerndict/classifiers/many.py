@@ -11,6 +11,7 @@ from sklearn.utils import gen_batches
 
 from kerndict._arrays import beside, cast, host_dtype, on_host, solve_upper, take
 from kerndict._warn import warn_user
+from kerndict.classifiers.assembly import assemble
 from kerndict.classifiers.progress import Progress
 from kerndict.kernels import Kernel
 from kerndict.landmarks import (
@@ -24,7 +25,7 @@ from kerndict.landmarks import (
     sample_count,
 )
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
-from kerndict.model import Model, assemble
+from kerndict.model import Model
 from kerndict.spaces import LandmarkSpace, linear_training_set
 
 #: Rows at a time, at the most and at the least.

@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from kerndict._arrays import (
     Array,
@@ -16,6 +19,11 @@ from kerndict._arrays import (
     to_host,
 )
 
+#: What a fit can do where a device has no memory left.
+FEWER = (
+    "give fewer samples or n_landmarks, or let chunks be smaller by "
+    "sklearn.set_config(working_memory=...), in MiB."
+)
 SWITCH_ON = "sklearn.set_config(array_api_dispatch=True)"
 
 
@@ -30,6 +38,16 @@ def float_types(X: Any) -> list[Any]:
         return [np.float64, np.float32]
     xp = namespace(X)
     return [xp.float64, xp.float32]
+
+
+def checked(
+    estimator: Any, X: Any, y: Any, dtype: list[Any], reset: bool = True
+) -> tuple[NDArray, NDArray]:
+    """Return rows where they are, and their labels on the host."""
+    y = to_host(y) if is_array_api_obj(y) else y
+    rows, target = validate_data(estimator, X, y, dtype=dtype, reset=reset)
+    check_classification_targets(target)
+    return rows, target
 
 
 def follows(X: Any) -> bool:

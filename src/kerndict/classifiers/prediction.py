@@ -1,8 +1,6 @@
 """How both classifiers decide: rows are checked, the fitted model does the rest."""
 
-from collections.abc import Callable
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kerndict._arrays import beside, host_dtype, namespace, on_host, to_host
 from kerndict._validation import check_count, check_diagonal, check_real
 from kerndict.classifiers.attributes import FittedAttributes
-from kerndict.classifiers.place import check_place, move, place_of
+from kerndict.classifiers.moving import Moves
+from kerndict.classifiers.place import check_place
 from kerndict.classifiers.summary import visual_block
 from kerndict.explanation import Explanation
 from kerndict.model import Model
@@ -36,52 +35,11 @@ def _is_collaborative(estimator: "DictionaryPredictor") -> bool:
     return True
 
 
-class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
+class DictionaryPredictor(Moves, FittedAttributes, ClassifierMixin, BaseEstimator):
     """What is decided by a fitted model."""
 
     n_jobs: int | None
     decision: str
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
-
-    def to(self, device: Any) -> Self:
-        """Return the fitted classifier on another device, where rows must then be too.
-
-        Parameters
-        ----------
-        device : str, device of torch, or array
-            ``"cpu"`` is the host, with NumPy arrays; others are devices of torch, such as
-            ``"cuda"``.  An array stands for its namespace and device, whatever they are.
-
-        Returns
-        -------
-        moved : object
-            A copy; this one stays as it is.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.datasets import load_digits
-        >>> from kerndict import KernelDictionaryClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = KernelDictionaryClassifier(random_state=0).fit(X[:500], y[:500])
-        >>> bool((model.to("cpu").predict(X) == model.predict(X)).all())
-        True
-        """
-        check_is_fitted(self)
-        there = place_of(device)
-        return self.__sklearn_array_api_convert__(lambda array: move(array, there))
-
-    def __sklearn_array_api_convert__(self, converter: Callable[[Any], Any]) -> Self:
-        """Return a copy with converted arrays, as scikit-learn moves estimators."""
-        other = copy(self)
-        other.model_ = self.model_.converted(converter)
-        if "learner_" in vars(other):
-            other.learner_ = other.learner_.converted(converter)
-        return other
 
     def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
         """Return rows as `model_` takes them: checked, and in its precision.

@@ -104,8 +104,7 @@ def _run(options: argparse.Namespace) -> int:
         check_out(options.out, [options.model, *Source(options.data).names], options.force)
     if options.sets is not None and not 0 < options.sets < 1:
         raise UsageError(f"--sets {options.sets:g} is out of range: give a number in (0, 1).")
-    top, alpha = options.top or 2, options.sets
-    scorer = Scorer(options.model, options.reject, top, alpha, options.device)
+    scorer = Scorer(options.model, options.reject, options.top or 2, options.sets, options.device)
     if options.proba and not scorer.collaborative:
         raise ValueError(
             f"{options.model} decides by residuals and has no probabilities: --proba needs a model "

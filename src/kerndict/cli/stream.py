@@ -75,7 +75,7 @@ def fit_streamed(
     as_labels: Callable[[list[str]], NDArray],
     place: Place,
 ) -> None:
-    """Fit a model in a second pass over the table, which ``rows`` gives.
+    """Fit a model in a second pass over the table, which ``rows`` gives, in some place.
 
     What is before the classifier is fitted to the rows that were drawn, on the host; the classifier
     learns in the ``place``.

@@ -78,8 +78,8 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
     add_force(command)
-    add_preparation(command)
     add_device(command)
+    add_preparation(command)
     command.add_argument(
         "--linear", action="store_true", help="the linear classifier instead of the kernel one"
     )
@@ -197,28 +197,22 @@ def _fitted(
     make: Callable[[dict[str, Any]], Classifier | Pipeline],
 ) -> Classifier | Pipeline:
     """Return a fitted model: of all rows at once, or of a second pass over the table."""
-    quiet = bool(given_parameters(options).get("verbose"))
-    place = Place(options.device)
+    given, place = given_parameters(options), Place(options.device)
+    quiet = bool(given.get("verbose"))
     if taken.overview is None:
-        chosen = {}
-        if candidates:
-            chosen = search(make, candidates, taken.X, y, given_parameters(options).get("n_jobs"))
-        model = make(chosen)
+        jobs = given.get("n_jobs")
+        model = make(search(make, candidates, taken.X, y, jobs) if candidates else {})
         return work(lambda: place.fit(model, taken.X, y), quiet)
-    model = make({})
+    model, seen = make({}), taken.overview
 
     @contextmanager
     def rows() -> Iterator[Rows]:
         left_out = [column.name for column in taken.columns if column.role is Role.OUT]
         with source.open() as table:
-            yield table.training_rows(
-                options.label, [*options.drop, *left_out], taken.cells, Cells.STRICT
-            )
+            out = [*options.drop, *left_out]
+            yield table.training_rows(options.label, out, taken.cells, Cells.STRICT)
 
-    seen = taken.overview
-    work(
-        lambda: fit_streamed(model, seen, rows, lambda found: as_labels(found, WHOLE), place), quiet
-    )
+    work(lambda: fit_streamed(model, seen, rows, lambda y: as_labels(y, WHOLE), place), quiet)
     return model
 
 

@@ -61,8 +61,8 @@ class Learner:
         ``start`` is the place of the first one among all rows there are, where others than those
         learned so far stand before it.
         """
-        start = int(self.sums.rows.sum()) if start is None else start
-        keys = row_keys(self.seed, start, X.shape[0])
+        before = int(self.sums.rows.sum()) if start is None else start
+        keys = row_keys(self.seed, before, X.shape[0])
         energies = self.landmarks.kernel.diagonal(X)
         self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
         self.sample.add(X, labels, weights, keys)

@@ -122,7 +122,7 @@ def settle(
     head = float(weights[0]) * head
     if correction is not None:
         head[:q, :] += float(weights[2]) * correction
-    scores, xp = weigh(features, weights, offsets), namespace(head)
+    xp, scores = namespace(head), weigh(features, weights, offsets)
     strange, lost = xp.sort(-xp.max(scores, axis=1)), np.sort(losses(scores, told.labels))
     return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange, lost)
 

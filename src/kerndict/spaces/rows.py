@@ -72,7 +72,7 @@ class TrainingRows(ABC):
         key = recipe.square_root, recipe.strength > 0, which
         if key not in self.spreads:
             weights = None if self.weights is None else self.weights[told]
-            self.spreads[key] = spread_of(recipe, _part(self.X, told), self.labels[told], weights)
+            self.spreads[key] = spread_of(recipe, _some(self.X, told), self.labels[told], weights)
         return prepare(recipe, self.X, self.spreads[key])
 
 
@@ -125,14 +125,14 @@ class KernelRows(TrainingRows):
         if preparation is not None:
             X = preparation(X)
             multiple = self.multiples and self.multiples[preparation.square_root]
-            kernel = kernel_of_prepared(kernel, _part(X, told), multiple)
+            kernel = kernel_of_prepared(kernel, _some(X, told), multiple)
         training = kernel_training_set(X).from_rows(kernel, X, self.sizes, self.weights)
         return replace(kernel, preparation=preparation), training
 
 
-def _part(X: NDArray, told: NDArray | slice) -> NDArray:
-    """Return the rows of a mask, which is on the host, or all of them."""
-    return X[told, :] if isinstance(told, slice) else take(X, np.flatnonzero(told))
+def _some(X: NDArray, told: NDArray | slice) -> NDArray:
+    """Return rows, some or all of them."""
+    return X if isinstance(told, slice) else take(X, np.flatnonzero(told))
 
 
 def kernel_of_prepared(kernel: Kernel, Z: NDArray, multiple: float | None) -> Kernel:
