@@ -4,7 +4,7 @@
 
 FOLDER is that of benchmarks/accuracy.py.  MAPIE wraps the default classifier: by a split, a fifth
 of the training part kept to calibrate with, and by cross-conformal prediction on five folds.  Needs
-``pip install mapie``.
+``pip install 'kerndict[bench]'``.
 """
 
 import argparse
