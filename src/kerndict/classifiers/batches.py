@@ -222,7 +222,13 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         return self
 
     def finish(self) -> Self:
-        """Make the model of what has been learned, and forget what it was made of."""
+        """Make the model of what has been learned, and forget what it was made of.
+
+        Returns
+        -------
+        self : object
+            Fitted; it learns from no more batches.
+        """
         self.model_ = self.model_
         del self.learner_, self.batch_classes_
         return self
