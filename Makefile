@@ -38,6 +38,7 @@ check-package: $(VENV)/.package
 
 # The site, in docs/_build/html; a warning is an error.  Then its links and pages are checked.
 docs: $(VENV)/.docs
+	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	KERNDICT_SITE=docs/_build/html $(BIN)/pytest -q tests/site
 

@@ -81,16 +81,16 @@ def peers(kept):
 def reduction(kept):
     (cell,), (graph,) = cells(kept, "reduction"), cells(kept, "graph")
     found, graph = cell["found"], graph["found"]
-    size, moved, load = found["bytes_of_a_sum"], found["sent_between_workers"], cell["load"]
+    size, moved = found["bytes_of_a_sum"], found["sent_between_workers"]
     per_chunk = [graph[name] / graph["chunks"] for name in ("driver_more", "sent_to_scheduler")]
     return (
         f"The sums of {found['workers']} workers with {found['landmarks']} landmarks, "
         f"{mega(size)} MB each, were added up\nin {found['wall']:.0f} s (all workers in one "
-        f"process, scheduler and driver in two others, load {load:.0f}). Workers sent\neach other "
+        f"process, scheduler and driver in two others). Workers sent\neach other "
         f"and the driver {mega(moved)} MB, the driver took {mega(found['driver_more'])} MB more "
         f"than before, the scheduler {mega(found['scheduler_more'])} MB.\n"
         f"The tasks of one pass over {graph['chunks']:,} chunks in {graph['threads']} lanes are "
-        f"made in {graph['seconds']:.0f} s of the processor; with the\ncollection they take "
+        f"made in {graph['seconds']:.1f} s of the processor; with the\ncollection they take "
         f"{per_chunk[0] / 1e3:.1f} kB of the driver per chunk, and {per_chunk[1] / 1e3:.1f} kB per "
         "chunk go to the scheduler.\n"
     )

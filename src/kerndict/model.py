@@ -26,23 +26,16 @@ from kerndict.spaces import Space
 class Model:
     """What prediction needs, and the objective after each pass.
 
-    Methods take rows that were checked: finite, in the precision of the model.  ``n_jobs`` is a
-    number of threads as joblib counts them.
-
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         The labels.
     space : Space
         Where signals live.
-    n_atoms, class_sizes : ndarray of shape (n_classes,)
-        Atoms and training rows of each class.
-    sparsity : ndarray of shape (n_classes,)
-        Nonzeros per code of each class.
-    atoms : list of ndarray
-        One array per class, in the coordinates of the space.
-    grams : list of ndarray
-        Their Gram matrices.
+    n_atoms, class_sizes, sparsity : ndarray of shape (n_classes,)
+        Atoms, training rows and nonzeros per code of each class.
+    atoms, grams : list of ndarray
+        One array per class, in the coordinates of the space, and their Gram matrices.
     rule : ResidualRule, CollaborativeRule or LandmarkRule
         How a class is decided on.
     incoherence : float

@@ -19,9 +19,10 @@ from sklearn.preprocessing import Normalizer, normalize
 from kerndict._files import written_whole
 from kerndict._threads import single_blas_thread
 from kerndict._words import span
-from kerndict.cli.common import UsageError
+from kerndict.cli.common import UsageError, check_out
 from kerndict.cli.parameters import Classifier
 from kerndict.cli.scoring import Scorer, distinct_names
+from kerndict.persistence import save_named
 from kerndict.tables import Batch, open_table
 from kerndict.tables.columns import ColumnTable, find
 
@@ -90,11 +91,10 @@ def read_part(
     return normalize(X, copy=False) if scaled else X, labels.astype(int) if whole else labels
 
 
-def train(
-    options: argparse.Namespace, classifier: Classifier
-) -> tuple[Classifier | Pipeline, list[str], str]:
-    """Fit a classifier to a folder; return it with the names of features and label."""
+def train(options: argparse.Namespace, classifier: Classifier) -> Classifier | Pipeline:
+    """Fit a classifier to a folder, and write it to a file."""
     _check(options)
+    check_out(options.out, [], options.force)
     paths = _files(options)
     with _connected(options.scheduler) as client:
         import dask
@@ -119,7 +119,8 @@ def train(
     )
     if scaled:  # the scaler has nothing to learn but the number of features
         local = make_pipeline(Normalizer().fit(np.zeros((1, len(names)))), local)
-    return local, names, label
+    save_named(local, options.out, names, options.force, label)
+    return local
 
 
 def _check(options: argparse.Namespace) -> None:

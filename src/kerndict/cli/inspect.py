@@ -66,11 +66,11 @@ def describe(path: str) -> dict[str, Any]:
 
 
 def _steps(entries: list[dict[str, Any]], within: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a model file and those within them, one after the other."""
+    """Yield the steps of a model file and those within them, which name the outermost."""
     for entry in entries:
         name = entry["class"]
         yield {"name": name, "within": within, "parameters": entry.get("parameters", {})}
-        yield from _steps(entry.get("steps", []), name)
+        yield from _steps(entry.get("steps", []), within or name)
 
 
 def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:

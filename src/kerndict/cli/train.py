@@ -2,8 +2,6 @@
 
 import argparse
 import os
-import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
 from kerndict.cli import cluster
@@ -29,6 +26,7 @@ from kerndict.cli.common import (
 )
 from kerndict.cli.device import Place, add_device
 from kerndict.cli.intake import Intake, described, held_by, take_in
+from kerndict.cli.labels import as_labels
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -55,8 +53,6 @@ from kerndict.tabular import (
 
 #: Columns of names in what is printed.
 _INDENT = 9
-#: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
-_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -110,19 +106,16 @@ def _run(options: argparse.Namespace) -> int:
     for name, values in candidates.items():
         for value in values:
             make_classifier(options.linear, {**given, name: value})
-    make_classifier(options.linear, given)
+    classifier = make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    begin = time.perf_counter()
     if options.scheduler is not None:
-        begin = time.perf_counter()
-        fitted, names, label = cluster.train(options, make_classifier(options.linear, given))
-        save_named(fitted, options.out, names, options.force, label)
-        print(_report(options, fitted, time.perf_counter() - begin))
+        print(_report(options, cluster.train(options, classifier), time.perf_counter() - begin))
         return 0
     source = Source(options.data, again=True)
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
-    begin = time.perf_counter()
     taken = take_in(options, source)
     if whole and not options.linear and kernel_bytes(taken.X) > _memory():
         raise MemoryError(_remedy(taken.X))
@@ -156,10 +149,12 @@ def _say_data(taken: Intake, sizes: NDArray) -> None:
         f"{sizes.sum()} rows of {len(taken.used)} features in {len(sizes)} classes of "
         f"{span(sizes.min(), sizes.max())} rows"
     )
-    print(facts([("data", words)], _INDENT))
+    print(facts([("data", words)], _INDENT), flush=True)
     if taken.names is not None and any(column.words for column in taken.columns):
-        print(grid(["column", "what it is", "taken"], described(taken.columns), right=False))
-    sys.stdout.flush()
+        print(
+            grid(["column", "what it is", "taken"], described(taken.columns), right=False),
+            flush=True,
+        )
 
 
 def _scale(
@@ -265,21 +260,6 @@ def _way_out(options: argparse.Namespace, taken: Intake) -> str:
 def _remedy(X: NDArray) -> str:
     size = f"{len(X)} x {len(X)}, {human_bytes(kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
-
-
-def as_labels(labels: list[str], limit: int) -> NDArray:
-    """Return labels as integers if all of them are written as such, else as strings.
-
-    These may take ``limit`` bytes; each takes as many as the longest.
-
-    >>> as_labels(["2", "10"], 100), as_labels(["2.0", "10.0"], 100), as_labels(["2", "02"], 100)
-    (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
-    """
-    whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
-    if not all(whole.values()):
-        check_bytes(4 * len(labels) * max(map(len, whole)), limit, "the array of labels")
-        return np.array(labels)
-    return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
 def _report(options: argparse.Namespace, model: Classifier | Pipeline, seconds: float) -> str:
