@@ -84,6 +84,9 @@ def models():
     steps = (MinMaxScaler((-1, 1), clip=True), StandardScaler(), Normalizer("l2"))
     pipeline = make_pipeline(*steps, kernel(**COLLABORATIVE, sigma=1.0))
     yield "pipeline", pipeline.fit(X, words), new
+    told = {"within_class_whitening": 1.0, "square_root": True}
+    yield "prepared-kernel", kernel(**COLLABORATIVE, **told, sigma=1.0).fit(X, y), new
+    yield "prepared-linear", linear(**COLLABORATIVE, **told).fit(narrow, y), narrow_new
     steps = (RobustScaler(), QuantileTransformer(n_quantiles=9), PCA(4), SelectKBest(k=3))
     yield "steps", make_pipeline(*steps, make_pipeline(linear(**RESIDUAL))).fit(X, words), new
     yield "table", table(linear(**COLLABORATIVE)).fit(cells(X, words), y), cells(new, words[::-1])

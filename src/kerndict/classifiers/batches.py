@@ -75,9 +75,8 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     ) -> Self:
         """Learn from a batch of samples, beside all those of earlier calls.
 
-        The first batch settles the landmarks and the width of the kernel: let it hold some
-        thousands of samples of all kinds.  What later ones add does not depend on how they are cut
-        into batches.  `fit` begins anew.
+        The first batch settles landmarks and kernel: let it hold some thousands of samples of all
+        kinds.  Later ones may be cut in any way.  `fit` begins anew.
 
         Parameters
         ----------
@@ -134,8 +133,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         batches : iterable of (X, y)
             All samples, those drawn among them.
         X, y : array-like of shape (n_drawn, n_features) and (n_drawn,)
-            Samples drawn at random, some of every class: landmarks are chosen among them, and the
-            width of the kernel by them.
+            Samples drawn at random, some of every class: they settle landmarks and kernel.
         n_samples : int
             How many samples there are in all batches, which settles the number of landmarks.
         indices : array-like of shape (n_drawn,), optional
@@ -221,7 +219,13 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         return self
 
     def finish(self) -> Self:
-        """Make the model of what has been learned, and forget what it was made of."""
+        """Make the model of what has been learned, and forget what it was made of.
+
+        Returns
+        -------
+        self : object
+            Fitted; it learns from no more batches.
+        """
         self.model_ = self.model_
         del self.learner_, self.batch_classes_
         return self

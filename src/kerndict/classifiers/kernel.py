@@ -132,10 +132,10 @@ class KernelDictionaryClassifier(KernelAttributes, BaseDictionaryClassifier):
         ordered pairs of classes.
     incoherence_ : float
         The absolute weight γ of the penalty.
-    n_iter_ : int
-        Passes made.
-    n_atoms_ : ndarray of shape (n_classes,)
-        Atoms of each class.
+    n_iter_, n_atoms_ : int, ndarray of shape (n_classes,)
+        Passes made, and atoms of each class.
+    within_class_whitening_, square_root_ : float, bool
+        How rows are prepared.
     n_landmarks_ : int
         Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)

@@ -108,6 +108,8 @@ class DictionaryClassifier(BaseDictionaryClassifier):
         Passes made.
     n_atoms_ : ndarray of shape (n_classes,)
         Atoms of each class.
+    within_class_whitening_, square_root_ : float, bool
+        How rows are prepared.
     n_landmarks_ : int
         Training samples that the model describes others by; all of them without landmarks.
     ridge_, rule_weights_, rule_offsets_ : float, ndarray (3,), ndarray (n_classes,)

@@ -38,7 +38,7 @@ from kerndict.cli.parameters import (
 from kerndict.cli.prepare import add_preparation, check_preparation
 from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
-from kerndict.cli.work import warn_if_long, work
+from kerndict.cli.work import kernel_bytes, warn_if_long, work
 from kerndict.landmarks import landmark_count
 from kerndict.persistence import save_named
 from kerndict.tables import Cells, Rows, Source
@@ -117,7 +117,7 @@ def _run(options: argparse.Namespace) -> int:
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
     taken = take_in(options, source)
-    if whole and not options.linear and _kernel_bytes(taken.X) > _memory():
+    if whole and not options.linear and kernel_bytes(taken.X) > _memory():
         raise MemoryError(_remedy(taken.X))
     y = as_labels(taken.labels, taken.limit)
     sizes = np.unique(y, return_counts=True)[1]
@@ -200,17 +200,16 @@ def _fitted(
     given, place = given_parameters(options), Place(options.device)
     quiet = bool(given.get("verbose"))
     if taken.overview is None:
-        jobs = given.get("n_jobs")
-        model = make(search(make, candidates, taken.X, y, jobs) if candidates else {})
+        n_jobs = given.get("n_jobs")
+        model = make(search(make, candidates, taken.X, y, n_jobs) if candidates else {})
         return work(lambda: place.fit(model, taken.X, y), quiet)
     model, seen = make({}), taken.overview
 
     @contextmanager
     def rows() -> Iterator[Rows]:
-        left_out = [column.name for column in taken.columns if column.role is Role.OUT]
+        out = [column.name for column in taken.columns if column.role is Role.OUT]
         with source.open() as table:
-            out = [*options.drop, *left_out]
-            yield table.training_rows(options.label, out, taken.cells, Cells.STRICT)
+            yield table.training_rows(options.label, options.drop + out, taken.cells, Cells.STRICT)
 
     work(lambda: fit_streamed(model, seen, rows, lambda y: as_labels(y, WHOLE), place), quiet)
     return model
@@ -243,10 +242,6 @@ def _memory() -> float:
         return np.inf
 
 
-def _kernel_bytes(X: NDArray) -> int:
-    return X.itemsize * len(X) ** 2
-
-
 def _way_out(options: argparse.Namespace, taken: Intake) -> str:
     """Return what to change in this very command, so that it takes less memory."""
     given = given_parameters(options)
@@ -263,7 +258,7 @@ def _way_out(options: argparse.Namespace, taken: Intake) -> str:
 
 
 def _remedy(X: NDArray) -> str:
-    size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
+    size = f"{len(X)} x {len(X)}, {human_bytes(kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
 
 
