@@ -257,8 +257,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         known = None if first else self.learner_.landmarks.rows
         if known is not None:
             check_place(self, X, "partial_fit", known)
-        dtype = float_types(X) if known is None else [known.dtype]
-        rows, target = checked(self, X, y, dtype, reset=first)
+        rows, target = checked(self, X, y, [known.dtype] if known is not None else None, first)
         given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():

@@ -41,9 +41,10 @@ def float_types(X: Any) -> list[Any]:
 
 
 def checked(
-    estimator: Any, X: Any, y: Any, dtype: list[Any], reset: bool = True
+    estimator: Any, X: Any, y: Any, dtype: list[Any] | None, reset: bool = True
 ) -> tuple[NDArray, NDArray]:
-    """Return rows where they are, and their labels on the host."""
+    """Return rows where they are, in one of some precisions, and their labels on the host."""
+    dtype = float_types(X) if dtype is None else dtype
     y = to_host(y) if is_array_api_obj(y) else y
     rows, target = validate_data(estimator, X, y, dtype=dtype, reset=reset)
     check_classification_targets(target)
