@@ -113,7 +113,8 @@ def test_linear_weights_are_cosines_between_codes():
 
 @pytest.mark.parametrize("decision", RULES)
 def test_precomputed_kernels(decision):
-    named = make(KernelDictionaryClassifier, decision, sigma=5.0).fit(X, y)
+    as_they_are = {"within_class_whitening": 0, "square_root": False}
+    named = make(KernelDictionaryClassifier, decision, sigma=5.0, **as_they_are).fit(X, y)
     gamma = 1 / 50
     model = make(KernelDictionaryClassifier, decision, kernel="precomputed")
     model.fit(rbf_kernel(X, gamma=gamma), y)

@@ -146,10 +146,10 @@ def test_rows_that_are_streamed_are_learned_as_all_at_once():
 
 
 def test_an_interrupt_while_streaming_writes_nothing(tmp_path, monkeypatch):
-    from kerndict.cli import main, train
+    from kerndict.cli import intake, main
 
-    monkeypatch.setattr(train, "WHOLE", 1000)
-    monkeypatch.setattr(train, "WHOLE_ROWS", 500)
+    monkeypatch.setattr(intake, "WHOLE", 1000)
+    monkeypatch.setattr(intake, "WHOLE_ROWS", 500)
     table = tmp_path / "t.csv"
     rows = [",".join(map(str, [*row, name])) for row, name in zip(X, names[y], strict=True)]
     table.write_text("\n".join([",".join([f"f{k}" for k in range(12)] + ["kind"]), *rows]))
