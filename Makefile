@@ -26,7 +26,7 @@ check-oldest: $(OLDEST)/.test
 	$(OLDEST)/bin/pytest -q tests/core tests/pursuit tests/rules tests/tables tests/containers \
 	  tests/datasets tests/classifiers tests/persistence/test_persistence_roundtrip.py \
 	  tests/persistence/test_persistence_steps.py \
-	  tests/test_coding.py tests/test_kernels.py tests/test_threads.py tests/test_oldest.py
+	  tests/cluster tests/test_coding.py tests/test_kernels.py tests/test_threads.py tests/test_oldest.py
 
 # The wheel and the source distribution: built, checked, and installed in clean environments with the
 # oldest and the newest dependencies; in the newest, the start page is followed to the letter.
@@ -38,6 +38,7 @@ check-package: $(VENV)/.package
 
 # The site, in docs/_build/html; a warning is an error.  Then its links and pages are checked.
 docs: $(VENV)/.docs
+	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
 	KERNDICT_SITE=docs/_build/html $(BIN)/pytest -q tests/site
 

@@ -4,13 +4,19 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
+# scikit-learn asks for this where it takes arrays other than NumPy's; SciPy reads it once.
+if tuple(map(int, version("scikit-learn").split(".")[:2])) >= (1, 8):
+    os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings
+from places import there as there
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier
 
@@ -77,6 +83,24 @@ def flowers(tmp_path_factory):
     options = [*options[:8], *residual]
     assert call("train", paths.train, *options, "--out", paths.residual) == 0
     return paths
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """Return the client of a cluster of two worker processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs="ERROR",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
     python tests/fuzz.py KIND [--count 10000] [--seed 0]
 
-KIND is csv, npz, mat, parquet, store or models.  Every file must give a result or a clear error:
+KIND is csv, jsonl, npz, mat, parquet, feather, store or models.  Every file must give a result or a
+clear error:
 what exactly is in the modules of the kinds.  Memory has a limit, time too.  The file that is being
 read is kept, so that it is at hand after a crash.
 """

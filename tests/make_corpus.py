@@ -5,14 +5,18 @@ python tests/make_corpus.py
 Files that were once read wrongly are kept beside them, under names of their own.
 """
 
+import bz2
 import gzip
+import json
 import shutil
+import zipfile
 
 import h5py
 import numpy as np
 import pyarrow
 from fuzz_tables import COLUMNS, CORPUS
 from pyarrow import parquet
+from pyarrow.feather import write_feather
 from scipy.io import savemat
 from scipy.sparse import csc_array
 from store_rows import fill
@@ -85,12 +89,34 @@ def tables(folder):
     indexed.to_parquet(folder / "indexed.parquet", compression="gzip")
 
 
+def feather(folder):
+    columns = dict(zip(COLUMNS, X.T, strict=True)) | {"kind": KINDS.tolist()}
+    frame = pyarrow.table(columns | {"note": [f"n{i}" for i in range(24)]})
+    write_feather(frame, folder / "plain.feather", compression="uncompressed")
+    write_feather(frame, folder / "packed.feather", compression="lz4", chunksize=7)
+    indexed = frame.to_pandas().astype({"kind": "category", "b": "f4"}).set_index("note")
+    indexed.to_feather(folder / "indexed.feather", compression="zstd")
+
+
+def jsonl(folder):
+    rows = [
+        {**dict(zip(COLUMNS, row, strict=True)), "kind": kind, "note": f"n{i}"}
+        for i, (row, kind) in enumerate(zip(X.tolist(), KINDS.tolist(), strict=True))
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    (folder / "plain.jsonl").write_bytes(content)
+    (folder / "packed.jsonl.bz2").write_bytes(bz2.compress(content))
+    with zipfile.ZipFile(folder / "packed.jsonl.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("rows.jsonl", (1980, 1, 1, 0, 0, 0)), content)
+
+
 def store(folder):
     fill(folder)
 
 
 def main():
-    for name, write in {"csv": csv, "npz": npz, "mat": mat, "parquet": tables}.items():
+    kinds = {"csv": csv, "npz": npz, "mat": mat, "parquet": tables}
+    for name, write in (kinds | {"feather": feather, "jsonl": jsonl}).items():
         (CORPUS / name).mkdir(parents=True, exist_ok=True)
         write(CORPUS / name)
     shutil.rmtree(CORPUS / "store", ignore_errors=True)

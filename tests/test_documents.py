@@ -24,6 +24,8 @@ NOT_RUN = {
     ". .venv": "belongs to the line before",
     "python benchmarks/": "hours, on feature files",
     "kerndict reproduce --data": "hours, on feature files",
+    "kerndict train rows/": "needs a cluster; tests/cluster runs the same",
+    "kerndict predict model.safetensors rows/": "needs a cluster; tests/cluster runs the same",
 }
 X, y = toy()
 K = X @ X.T
@@ -111,6 +113,8 @@ def run_python_block(text, names, capsys):
     """Run a block; what it prints must be what its comments say."""
     if "sklearn.callback" in text and parse_version(sklearn.__version__) < parse_version("1.9"):
         return  # the text says so
+    if "import torch" in text:
+        pytest.importorskip("torch", reason="torch is not installed")
     capsys.readouterr()
     exec(compile(text, "code block", "exec"), names)
     said = re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)

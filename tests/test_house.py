@@ -15,6 +15,7 @@ FLOORS = [
     {"cli"},
     {"paper"},
     {"display", "export", "persistence"},
+    {"dask"},
     {"tabular"},
     {"tables"},
     {"datasets"},
@@ -34,14 +35,14 @@ FLOORS = [
     {"pursuit"},
     {"kernels"},
     {"preparation"},
-    {"_chunks", "_jit", "_state"},
+    {"_chunks", "_jit", "_stack", "_state"},
     {"_jit_cache"},
-    {"_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
+    {"_arrays", "_files", "_limits", "_pipelines", "_threads", "_validation", "_warn", "_words"},
     {"exceptions"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
-#: Private names that scikit-learn, numba and the standard library ask for or have.
+#: Private names that scikit-learn, numba, Dask and the standard library ask for or have.
 FOREIGN = {
     "_exit",
     "_getframe",
@@ -49,6 +50,7 @@ FOREIGN = {
     "_init_callback_context",
     "_replace",
     "_SubParsersAction",
+    "_meta",
     "_sk_visual_block_",
     "_sklearn_output_config",
     "_infrequent_enabled",

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import BOTH, RULES, close, make, toy
+from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
@@ -120,6 +121,17 @@ def test_training_rows_are_shown_as_rows(kind):
     np.testing.assert_array_equal(shown[COLUMNS].to_numpy(), X[places])
     assert shown["class"].tolist() == labels[places].tolist()
     assert found.features(1)["weight"].abs().is_monotonic_decreasing
+
+
+def test_sparse_rows_are_explained_as_dense_ones():
+    words = np.array(["ash", "birch", "cedar"])[y][:, None]
+    encoder = ColumnTransformer([("t", OneHotEncoder(), [0])], sparse_threshold=1.0)
+    steps = make_pipeline(encoder, TruncatedSVD(2, random_state=0))
+    model = make_pipeline(steps, DictionaryClassifier(1, 1, random_state=0)).fit(words, y)
+    assert kerndict.explain(model, words[:2]).feature_weights.shape == (2, 2)
+    dense = DictionaryClassifier(2, 1, random_state=0).fit(X, y)
+    found, expected = (kerndict.explain(dense, rows) for rows in (csr_array(X[:3]), X[:3]))
+    np.testing.assert_array_equal(found.feature_weights, expected.feature_weights)
 
 
 def test_a_precomputed_kernel_has_no_features():

@@ -16,7 +16,7 @@ def promised():
     """Return the lower bound of everything that kerndict and its tests need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    names = ("plot", "reproduce", "mat", "parquet", "onnx", "test")
+    names = ("plot", "reproduce", "mat", "parquet", "dask", "onnx", "test")
     found = [*project["dependencies"], *(each for name in names for each in extras[name])]
     needed = [each for each in map(Requirement, found) if each.name != "kerndict"]
     return {each.name: Version(next(iter(each.specifier)).version) for each in needed}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
+    from kerndict.classifiers.merging import merge
     from kerndict.coding import batch_omp, sparse_code
     from kerndict.exceptions import ModelFormatError, SpanWarning
     from kerndict.inspection import class_residuals, explain, summary, typicality
@@ -22,6 +23,7 @@ __all__ = [
     "class_residuals",
     "explain",
     "load",
+    "merge",
     "paper_settings",
     "save",
     "sparse_code",
@@ -40,6 +42,7 @@ _HOMES = {
     "class_residuals": "inspection",
     "explain": "inspection",
     "load": "persistence",
+    "merge": "classifiers.merging",
     "paper_settings": "paper.protocol",
     "save": "persistence",
     "sparse_code": "coding",

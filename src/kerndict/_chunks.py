@@ -9,6 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import config_context, get_config
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import memory_of_device
 from kerndict._threads import single_blas_thread
 
 T = TypeVar("T")
@@ -56,3 +57,18 @@ def map_chunks(
         return parallel(
             delayed(configured)(part) for part in gen_batches(n_rows, -(-n_rows // chunks))
         )
+
+
+def map_on_device(function: Callable[[slice], T], n_rows: int, *, row_bytes: int) -> list[T]:
+    """Return what a function gives for chunks of rows on a device, in order.
+
+    Each is as large as scikit-learn's ``working_memory`` allows: a device works on all rows of a
+    chunk at once.
+    """
+    memory = get_config()["working_memory"] * 2**20
+    with memory_of_device(
+        "let chunks be smaller by sklearn.set_config(working_memory=...), in MiB, or give the "
+        "model fewer rows at a time."
+    ):
+        each = max(1, int(memory // row_bytes))
+        return [function(part) for part in gen_batches(n_rows, each)]

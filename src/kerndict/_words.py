@@ -20,3 +20,12 @@ def span(low: int, high: int) -> str:
     ('3', '3 to 5')
     """
     return f"{low}" if low == high else f"{low} to {high}"
+
+
+def counted(number: int, word: str) -> str:
+    """Return a number of things, one or many.
+
+    >>> counted(1, "round"), counted(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from kerndict._pipelines import Chain, chain
 from kerndict.classifiers.summary import summary
@@ -103,13 +104,14 @@ def explain(
         Samples as the model takes them.  With a kernel, each takes as long as the scores of 16
         samples per feature.
     diagonal : array-like of shape (n_samples,), optional
-        k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+        Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
     n_samples : int, default=5
         Training samples listed for the winner and the runner-up, at most.
 
     Returns
     -------
     explanation : FeatureExplanation
+        Of all samples.
 
     Examples
     --------
@@ -127,6 +129,8 @@ def explain(
     """
     found = chain(model)
     rows = found.transform(X)
+    if issparse(rows):  # what is left of a row is dense
+        rows = rows.toarray()
     classifier = found.classifier
     plain = classifier.explain(rows, diagonal=diagonal, n_samples=n_samples)
     values = classifier.check_rows(rows)
@@ -198,11 +202,12 @@ def class_residuals(model: Any, X: ArrayLike, diagonal: ArrayLike | None = None)
     X : array-like of shape (n_samples, n_columns)
         Samples as the model takes them.
     diagonal : array-like of shape (n_samples,), optional
-        k(y, y), where ``kernel="precomputed"`` needs it; see the method of the classifiers.
+        Energies k(y, y), where ``kernel="precomputed"`` needs it; as of the classifiers.
 
     Returns
     -------
     residuals : ndarray of shape (n_samples, n_classes)
+        Never negative.
 
     Examples
     --------

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
+from kerndict._arrays import beside, cast, eps, namespace, on_host, row_dots, take, with_diagonal
 from kerndict._state import stored
 from kerndict.preparation import Preparation
 
@@ -52,14 +54,14 @@ class Kernel:
     def between(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return K of rows that were centred before, as those of a model are, once."""
         if callable(self.name):
-            K = np.asarray(self.name(X, Z))
-            if K.shape != (len(X), len(Z)):
+            K = beside(self.name(X, Z), X)
+            shape = (X.shape[0], Z.shape[0])
+            if tuple(K.shape) != shape:
                 raise ValueError(
-                    f"kernel={self.name!r} returned an array of shape {K.shape} for "
-                    f"{len(X)} and {len(Z)} rows: it must return one of shape "
-                    f"({len(X)}, {len(Z)})."
+                    f"kernel={self.name!r} returned an array of shape {tuple(K.shape)} for "
+                    f"{shape[0]} and {shape[1]} rows: it must return one of shape {shape}."
                 )
-            K = K.astype(X.dtype)
+            K = cast(K, X.dtype)
         elif self.name == "rbf":
             K = self._rbf(X, Z)
         elif self.name not in ("poly", "linear"):
@@ -68,11 +70,12 @@ class Kernel:
             with np.errstate(over="ignore", invalid="ignore"):  # an error below says what to do
                 K = X @ Z.T
                 if self.name == "poly":
-                    K += X.dtype.type(self.coef0)
+                    K += float(self.coef0)
                     K **= self.degree
         # The sum is finite unless an entry is not, or the sum itself overflows.
         with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(K.sum()) or np.isfinite(K).all()
+            xp = namespace(K)
+            finite = xp.isfinite(xp.sum(K)) or xp.all(xp.isfinite(K))
         if not finite:
             raise ValueError(
                 f"kernel={self.name!r} gave values that are infinite or NaN: scale the "
@@ -103,23 +106,25 @@ class Kernel:
             K = X @ Z.T
             K -= _half_squares(X)[:, None]
             K -= _half_squares(Z)
-            np.minimum(K, 0, out=K)
-            K *= X.dtype.type(1 / self.sigma / self.sigma)
-            np.exp(K, out=K)
-        if X is Z:
-            np.fill_diagonal(K, 1)
-        return K
+            K *= 1 / self.sigma / self.sigma
+            if on_host(K):
+                np.minimum(K, 0, out=K)
+                np.exp(K, out=K)
+            else:
+                K = namespace(K).exp(namespace(K).minimum(K, 0.0))
+        return with_diagonal(K, 1.0) if X is Z else K
 
     def diagonal(self, X: NDArray) -> NDArray:
         """Return k(x, x) for every row, without the matrix."""
+        xp = namespace(X)
         if self.name == "rbf":
-            return np.ones(len(X), X.dtype)
+            return xp.ones_like(X[:, 0])
         if callable(self.name):
-            blocks = (X[k : k + _DIAGONAL_BLOCK] for k in range(0, len(X), _DIAGONAL_BLOCK))
-            return np.concatenate([np.diagonal(self.matrix(B, B)) for B in blocks])
+            blocks = (X[part, :] for part in gen_batches(X.shape[0], _DIAGONAL_BLOCK))
+            return xp.concat([xp.linalg.diagonal(self.matrix(B, B)) for B in blocks])
         squares = 2 * _half_squares(self.centred(X))
         if self.name == "poly":
-            return (squares + X.dtype.type(self.coef0)) ** self.degree
+            return (squares + float(self.coef0)) ** self.degree
         return squares
 
 
@@ -133,7 +138,7 @@ def _wide(ends: NDArray) -> Iterator[tuple[int, int]]:
 
 
 def _half_squares(X: NDArray) -> NDArray:
-    return np.einsum("ij,ij->i", X, X) / 2
+    return row_dots(X, X) / 2
 
 
 def median_distance(X: NDArray, rng: np.random.RandomState, max_rows: int = 2000) -> float:
@@ -141,15 +146,17 @@ def median_distance(X: NDArray, rng: np.random.RandomState, max_rows: int = 2000
 
     Zero distances are left out; 1.0 when no two rows differ.
     """
-    if len(X) > max_rows:
-        X = X[rng.choice(len(X), max_rows, replace=False)]
-    X = X.astype(np.float64)
-    X -= X.mean(axis=0)
-    scale = np.abs(X).max()
+    if X.shape[0] > max_rows:
+        X = take(X, rng.choice(X.shape[0], max_rows, replace=False))
+    xp, X = namespace(X), cast(X, np.float64)
+    X -= xp.mean(X, axis=0)
+    scale = float(xp.max(xp.abs(X)))
     if scale == 0:
         return 1.0
     X /= scale
     halves = _half_squares(X)
+    if not on_host(X):
+        return scale * _median_root(X, halves)
     i, k = np.triu_indices(len(X), 1)
     squared = 2 * (halves[:, None] + halves - X @ X.T)[i, k]
     # Where most digits have cancelled, take the difference itself.
@@ -160,8 +167,30 @@ def median_distance(X: NDArray, rng: np.random.RandomState, max_rows: int = 2000
     return float(scale * np.sqrt(np.median(squared))) if squared.size else 1.0
 
 
+def _median_root(X: NDArray, halves: NDArray) -> float:
+    """Return the median distance between rows on a device; see :func:`median_distance`."""
+    xp, n = namespace(X), X.shape[0]
+    squared = 2 * (halves[:, None] + halves - X @ X.T)
+    close = squared < 1e-6 * (halves[:, None] + halves)
+    pairs = xp.triu(xp.ones_like(close), k=1)
+    found = [squared[pairs & ~close]]
+    i, k = xp.nonzero(pairs & close)
+    step = 1 + 2**22 // X.shape[1]
+    for start in range(0, i.shape[0], step):
+        part = slice(start, min(start + step, i.shape[0]))
+        differences = xp.take(X, i[part], axis=0) - xp.take(X, k[part], axis=0)
+        found.append(2 * _half_squares(differences))
+    every = xp.concat(found)
+    every = xp.sort(every[every > 0])
+    n = every.shape[0]
+    if n == 0:
+        return 1.0
+    return float((every[(n - 1) // 2] + every[n // 2]) / 2) ** 0.5
+
+
 def distance_shift(X: NDArray, sigma: float) -> NDArray | None:
     """Return the mean of X where rows lie so far out that distances would lose digits."""
+    xp = namespace(X)
     with np.errstate(over="ignore"):
-        lost = np.finfo(X.dtype).eps * _half_squares(X).max() / sigma / sigma
-    return X.mean(axis=0) if lost > 1e-8 else None
+        lost = eps(X.dtype) * float(xp.max(_half_squares(X))) / sigma / sigma
+    return xp.mean(X, axis=0) if lost > 1e-8 else None

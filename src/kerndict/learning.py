@@ -7,6 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import cast
+from kerndict.core import batched
+from kerndict.core.batched import BatchedProblem
+from kerndict.core.batched.start import start
 from kerndict.core.learn import balanced_gamma, encode, learn
 from kerndict.core.problem import Problem
 from kerndict.core.start import (
@@ -99,7 +103,9 @@ class Listener:
     #: Whether the coherence is worth computing after each pass.
     wants_coherence = False
 
-    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+    def started(
+        self, problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
         """Hear that the initial atoms are there."""
 
     def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
@@ -129,46 +135,61 @@ def learn_dictionaries(
     problem = training.problem(settings.incoherence > 0)
     n_atoms, sparsity = settings.counts(training.sizes)
     s = sparsity.tolist()
-    if isinstance(settings.init, str):
+    balanced: Callable = balanced_gamma
+    passes: Callable = learn
+    coded: Callable = _encode_all
+    if isinstance(problem, BatchedProblem):
+        balanced, passes, coded = batched.balanced_gamma, batched.learn, batched.encode
+        start(problem, settings.init, n_atoms.tolist(), rng)
+    elif isinstance(settings.init, str):
         STARTS[settings.init](problem, n_atoms.tolist(), rng)
     else:
         start_from_arrays(problem, list(settings.init))
     listener.started(problem, n_atoms, sparsity)
     gamma = settings.incoherence
     if gamma > 0 and settings.relative:
-        gamma *= balanced_gamma(problem, s)
+        gamma *= balanced(problem, s)
     codes: list[NDArray] = []
     trace: list[tuple[float, float]] = []
 
     def so_far() -> Dictionaries:
         return _learned(training, problem, codes, sparsity, gamma, trace)
 
-    for step in learn(problem, s, gamma, settings.n_iter, settings.exact, settings.uaksvd, rng):
+    for step in passes(problem, s, gamma, settings.n_iter, settings.exact, settings.uaksvd, rng):
         codes = step.codes
         coherence = problem.coherence() if listener.wants_coherence else np.nan
         trace.append((step.reconstruction, coherence))
         if listener.iteration(so_far, trace[-1]):
             break
     if not codes:
-        codes = [encode(problem, i, s[i]) for i in range(len(s))]
+        codes = coded(problem, s)
     return so_far()
+
+
+def _encode_all(problem: Problem, s: Sequence[int]) -> list[NDArray]:
+    return [encode(problem, i, s[i]) for i in range(len(s))]
 
 
 def _learned(
     training: TrainingSet,
-    problem: Problem,
+    problem: Problem | BatchedProblem,
     codes: list[NDArray],
     sparsity: NDArray,
     gamma: float,
     trace: list[tuple[float, float]],
 ) -> Dictionaries:
     dtype = training.dtype
-    atoms = [np.ascontiguousarray(problem.dictionary(i), dtype) for i in range(len(sparsity))]
+    if isinstance(problem, BatchedProblem):
+        atoms = [cast(A, dtype, copy=False) for A in problem.dictionaries()]
+        codes = [cast(X.T, dtype, copy=False) for X in codes]
+    else:
+        atoms = [np.ascontiguousarray(problem.dictionary(i), dtype) for i in range(len(sparsity))]
+        codes = [np.ascontiguousarray(X.T, dtype=dtype) for X in codes]
     reconstruction, coherence = np.array(trace).reshape(-1, 2).T
     return Dictionaries(
         atoms,
         training.grams(atoms),
-        [np.ascontiguousarray(X.T, dtype=dtype) for X in codes],
+        codes,
         sparsity,
         gamma,
         reconstruction.copy(),

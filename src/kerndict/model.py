@@ -5,19 +5,20 @@ estimators come from it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
-from kerndict._chunks import map_chunks
+from kerndict._arrays import Array, host_dtype, moved, namespace, on_host
+from kerndict._chunks import map_chunks, map_on_device
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
-from kerndict.learning import Dictionaries
+from kerndict.pursuit import pursuit_numbers
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
 from kerndict.rules.collaborative import largest_loss
 from kerndict.rules.residual import residuals
+from kerndict.rules.weights import log_shares
 from kerndict.spaces import Space
 
 
@@ -25,23 +26,16 @@ from kerndict.spaces import Space
 class Model:
     """What prediction needs, and the objective after each pass.
 
-    Methods take rows that were checked: finite, in the precision of the model.  ``n_jobs`` is a
-    number of threads as joblib counts them.
-
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         The labels.
     space : Space
         Where signals live.
-    n_atoms, class_sizes : ndarray of shape (n_classes,)
-        Atoms and training rows of each class.
-    sparsity : ndarray of shape (n_classes,)
-        Nonzeros per code of each class.
-    atoms : list of ndarray
-        One array per class, in the coordinates of the space.
-    grams : list of ndarray
-        Their Gram matrices.
+    n_atoms, class_sizes, sparsity : ndarray of shape (n_classes,)
+        Atoms, training rows and nonzeros per code of each class.
+    atoms, grams : list of ndarray
+        One array per class, in the coordinates of the space, and their Gram matrices.
     rule : ResidualRule, CollaborativeRule or LandmarkRule
         How a class is decided on.
     incoherence : float
@@ -67,8 +61,14 @@ class Model:
 
     @property
     def dtype(self) -> np.dtype:
-        """The precision of the model."""
+        """The precision of the model, in the words of its namespace."""
         return self.grams[0].dtype
+
+    def converted(self, convert: Callable[[Array], Array]) -> "Model":
+        """Return the model with every array that decisions are made with converted."""
+        parts = [self.space, self.atoms, self.grams, self.rule, self.codes]
+        space, atoms, grams, rule, codes = moved(parts, convert)
+        return replace(self, space=space, atoms=atoms, grams=grams, rule=rule, codes=codes)
 
     def scores(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
         """Return the score of each row and class; the largest wins.
@@ -85,7 +85,7 @@ class Model:
         scores : ndarray of shape (n_samples, n_classes)
             Those within rounding of the largest are made equal to it.
         """
-        return np.concatenate(self._map(lambda rows: self._scores(X[rows]), len(X), n_jobs))
+        return namespace(X).concat(self._map(lambda rows: self._scores(X[rows, :]), X, n_jobs))
 
     def winners(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
         """Return the place of each row's class among the labels; ties go to the first.
@@ -102,8 +102,9 @@ class Model:
         places : ndarray of shape (n_samples,)
             Indices into `classes`.
         """
-        return np.concatenate(
-            self._map(lambda rows: self._scores(X[rows]).argmax(axis=1), len(X), n_jobs)
+        xp = namespace(X)
+        return xp.concat(
+            self._map(lambda rows: xp.argmax(self._scores(X[rows, :]), axis=1), X, n_jobs)
         )
 
     def typicality(self, X: NDArray, n_jobs: int | None = None) -> NDArray:
@@ -125,13 +126,28 @@ class Model:
         assert not isinstance(rule, ResidualRule)
 
         def part(rows: slice) -> NDArray:
-            correlations = self._correlations(X[rows])
-            return rule.typicality(correlations, self.space.energies(X[rows]))
+            correlations = self._correlations(X[rows, :])
+            return rule.typicality(correlations, self.space.energies(X[rows, :]))
 
-        return np.concatenate(self._map(part, len(X), n_jobs))
+        return namespace(X).concat(self._map(part, X, n_jobs))
 
     def sets(self, X: NDArray, alpha: float, n_jobs: int | None = None) -> NDArray:
-        """Return which classes belong to the set of each row; see `predict_set`."""
+        """Return which classes belong to the set of each row; see `predict_set`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Checked rows in the precision of the model.
+        alpha : float
+            The share of sets that may lack the true class.
+        n_jobs : int, optional
+            Threads, as joblib counts them.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            True where a class belongs to the set.
+        """
         rule = self.rule
         assert not isinstance(rule, ResidualRule)
         if rule.losses is None:
@@ -139,7 +155,7 @@ class Model:
                 "this model comes from a file that does not keep the log-losses of training "
                 "samples held out, which sets are made by: fit it again."
             )
-        return -log_softmax(self.scores(X, n_jobs), axis=1) <= largest_loss(rule.losses, alpha)
+        return -log_shares(self.scores(X, n_jobs)) <= largest_loss(rule.losses, alpha)
 
     def residuals(
         self, X: NDArray, energies: NDArray | None = None, n_jobs: int | None = None
@@ -163,12 +179,12 @@ class Model:
         rule = ResidualRule(self.grams, self.sparsity)
 
         def part(rows: slice) -> NDArray:
-            theirs = self.space.energies(X[rows]) if energies is None else energies[rows]
+            theirs = self.space.energies(X[rows, :]) if energies is None else energies[rows]
             assert theirs is not None
-            explained = rule.explained(self.space.correlations(X[rows], self.atoms))
+            explained = rule.explained(self.space.correlations(X[rows, :], self.atoms))
             return residuals(explained, theirs)
 
-        return np.concatenate(self._map(part, len(X), n_jobs, pursues=True))
+        return namespace(X).concat(self._map(part, X, n_jobs, pursues=True))
 
     def explain(
         self, X: NDArray, energies: NDArray | None, n_samples: int, n_jobs: int | None = None
@@ -197,19 +213,20 @@ class Model:
             theirs = None if energies is None else energies[rows]
             return explained_rows(self, X[rows], theirs, listed)
 
-        parts = self._map(part, len(X), n_jobs)
+        parts = self._map(part, X, n_jobs)
         return join_rows(self.classes, parts, self.rule.has_probabilities)
 
-    def row_bytes(self) -> int:
-        """Return the memory that a decision takes per row.
-
-        Returns
-        -------
-        size : int
-            In bytes.
-        """
-        shared = 4 * int(self.n_atoms.sum()) + 8 * len(self.n_atoms)  # correlations, features
-        return self.dtype.itemsize * (shared + self.space.numbers_per_row())
+    def row_bytes(self, pursues: bool = False) -> int:
+        """Return the bytes that a decision takes per row, or one that ``pursues`` by OMP."""
+        n_classes, n_atoms = len(self.n_atoms), int(self.n_atoms.sum())
+        numbers = self.space.numbers_per_row()
+        if not on_host(self.grams[0]):  # all classes at once, padded to the size of the largest
+            largest, rows = int(self.n_atoms.max()), max(A.shape[0] for A in self.atoms)
+            numbers += n_classes * ((0 if self.space.atoms_are_rows else rows) + 4 * largest)
+            if pursues or self.rule.pursues:
+                numbers += n_classes * pursuit_numbers(largest, int(self.sparsity.max()))
+        shared = 4 * n_atoms + 8 * n_classes  # correlations, features
+        return host_dtype(self.dtype).itemsize * (shared + numbers)
 
     def settled(self, X: NDArray, scores: NDArray, energies: NDArray | None = None) -> NDArray:
         """Return scores of rows, anew of those whose class the shape of the batch could decide.
@@ -237,6 +254,8 @@ class Model:
         return scores
 
     def _scores(self, X: NDArray) -> NDArray:
+        if not on_host(X):  # where rows one by one would take longer than all of them together
+            return self._together(X)
         if len(X) == 1:
             return self._together(np.ascontiguousarray(X))
         return self.settled(X, self._together(X))
@@ -254,37 +273,14 @@ class Model:
     def _map(
         self,
         function: Callable[[slice], NDArray] | Callable[[slice], tuple[NDArray, ...]],
-        n_rows: int,
+        X: NDArray,
         n_jobs: int | None,
         pursues: bool = False,
     ) -> list:
+        n_rows, row_bytes = X.shape[0], self.row_bytes(pursues)
+        if not on_host(X):
+            return map_on_device(function, n_rows, row_bytes=row_bytes)
         fixed = 0
         if pursues or self.rule.pursues:
             fixed = ResidualRule(self.grams, self.sparsity).work_bytes()
-        return map_chunks(
-            function, n_rows, row_bytes=self.row_bytes(), fixed_bytes=fixed, n_jobs=n_jobs
-        )
-
-
-def assemble(
-    classes: NDArray,
-    space: Space,
-    class_sizes: NDArray,
-    learned: Dictionaries,
-    rule: CollaborativeRule | LandmarkRule | None = None,
-) -> Model:
-    """Return the model of what was learned; without a rule, with the residual rule."""
-    return Model(
-        classes=classes,
-        space=space,
-        n_atoms=np.array([A.shape[1] for A in learned.atoms]),
-        class_sizes=class_sizes,
-        sparsity=learned.sparsity,
-        atoms=learned.atoms,
-        grams=learned.grams,
-        rule=ResidualRule(learned.grams, learned.sparsity) if rule is None else rule,
-        incoherence=learned.gamma,
-        reconstruction=learned.reconstruction,
-        coherence=learned.coherence,
-        codes=learned.codes,
-    )
+        return map_chunks(function, n_rows, row_bytes=row_bytes, fixed_bytes=fixed, n_jobs=n_jobs)

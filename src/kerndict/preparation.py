@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
+from kerndict._arrays import beside, cast, inner, namespace, on_host, row_dots, take, to_host
 from kerndict._state import stored
 
 #: Directions that are kept, and the features from which they are found by random projections.
@@ -46,13 +47,13 @@ class Preparation:
         """Return rows as they are compared, in the precision of X."""
         if self.square_root:
             X = square_root(X)
-        if len(self.shares):
+        if self.shares.shape[0]:
             X = X - ((X @ self.directions.T) * self.shares) @ self.directions
         return unit_rows(X) if self.unit else X
 
     def undone(self, X: NDArray) -> NDArray:
         """Return rows that become X, but for the length that they had."""
-        if len(self.shares):
+        if self.shares.shape[0]:
             along = (X @ self.directions.T) * (self.shares / (1 - self.shares))
             X = X + along @ self.directions
         return X * np.abs(X) if self.square_root else X
@@ -60,20 +61,23 @@ class Preparation:
 
 def square_root(X: NDArray) -> NDArray:
     """Return the square root of each number, with the sign that it had."""
-    return np.sign(X) * np.sqrt(np.abs(X))
+    xp = namespace(X)
+    return xp.sign(X) * xp.sqrt(xp.abs(X))
 
 
 def unit_rows(X: NDArray) -> NDArray:
     """Return rows of length 1; a row of zeros stays."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    return X / np.where(lengths > 0, lengths, 1)[:, None]
+    xp = namespace(X)
+    lengths = xp.sqrt(row_dots(X, X))
+    return X / xp.where(lengths > 0, lengths, 1)[:, None]
 
 
 def have_unit_length(X: NDArray) -> bool:
     """Tell whether all rows have length 1 but for rounding; rows of zeros do not count."""
     with np.errstate(over="ignore"):
-        squares = np.einsum("ij,ij->i", X, X)
-    return bool((np.abs(squares[squares > 0] - 1) <= 1e-3).all())
+        squares = row_dots(X, X)
+    xp = namespace(X)
+    return bool(xp.all((xp.abs(squares - 1) <= 1e-3) | (squares <= 0)))
 
 
 class Recipe(NamedTuple):
@@ -100,7 +104,8 @@ class Spread:
 
     def shares(self, strength: float) -> NDArray:
         """Return how much of a row along each direction a whitening takes away."""
-        return 1 - np.sqrt((1 + strength * self.rest) / (1 + strength * self.variances))
+        xp = namespace(self.variances)
+        return 1 - xp.sqrt((1 + strength * self.rest) / (1 + strength * self.variances))
 
 
 def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) -> Spread:
@@ -112,54 +117,74 @@ def within_classes(X: NDArray, labels: NDArray, weights: NDArray | None = None) 
     labels : (N,), class indices
     weights : (N,), how much each row counts, None for 1 each
     """
-    E = class_errors(X.astype(np.float64, copy=False), labels, weights)
+    E = class_errors(cast(X, np.float64, copy=False), labels, weights)
     n_rows, m = E.shape
-    total = float(np.vdot(E, E))
-    scale = float(np.vdot(X, X)) if X.size else 0.0
+    total = float(inner(E, E))
+    scale = float(inner(X, X)) if n_rows * m else 0.0
     if total <= 1e-20 * scale or total == 0:  # each sample is the mean of its class
-        return Spread(np.empty((0, m)), np.empty(0), 0.0)
+        return _nothing(X)
     count = min(DIRECTIONS, n_rows, m)
     if min(n_rows, m) <= MANY_FEATURES:
         variances, V = _exact(E, count)
     else:
         variances, V = _projected(E, count)
-    kept = variances > 1e-10 * variances.max()
-    variances, V = variances[kept], V[kept]
+    xp = namespace(variances)
+    kept = np.flatnonzero(to_host(variances > 1e-10 * xp.max(variances)))
+    variances, V = take(variances, kept), take(V, kept)
     unit = total / m
-    rest = max(total - float(variances.sum()), 0.0) / max(m - len(variances), 1)
+    rest = max(total - float(xp.sum(variances)), 0.0) / max(m - len(kept), 1)
     return Spread(V, variances / unit, rest / unit)
 
 
 def class_errors(X: NDArray, labels: NDArray, weights: NDArray | None = None) -> NDArray:
     """Return rows less the means of their classes, times the roots of their weights."""
-    weights = np.ones(len(X)) if weights is None else weights
+    count = X.shape[0]
+    weights = np.ones(count) if weights is None else weights
     n_classes = int(labels.max(initial=-1)) + 1
     totals = np.bincount(labels, weights, minlength=n_classes)
-    members = np.zeros((n_classes, len(X)))
-    members[labels, np.arange(len(X))] = weights / np.where(totals > 0, totals, 1)[labels]
-    return (X - (members @ X)[labels]) * np.sqrt(weights)[:, None]
+    members = np.zeros((n_classes, count))
+    members[labels, np.arange(count)] = weights / np.where(totals > 0, totals, 1)[labels]
+    means = beside(members, X) @ X
+    return (X - take(means, labels)) * beside(np.sqrt(weights), X)[:, None]
 
 
 def _exact(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Return the largest eigenvalues of E'E and their vectors, from the smaller Gram matrix."""
-    few = len(E) < E.shape[1]
+    few = E.shape[0] < E.shape[1]
     G = E @ E.T if few else E.T @ E
-    w, U = eigh(G, subset_by_index=(len(G) - count, len(G) - 1))
+    if on_host(G):
+        w, U = eigh(G, subset_by_index=(len(G) - count, len(G) - 1))
+    else:
+        w, U = namespace(G).linalg.eigh(G)
+        w, U = w[-count:], U[:, -count:]
     if not few:
         return w, U.T
-    kept = w > 1e-10 * w[-1]
-    return w[kept], (U[:, kept] / np.sqrt(w[kept])).T @ E
+    kept = to_host(w > 1e-10 * w[-1])
+    if on_host(w):
+        return w[kept], (U[:, kept] / np.sqrt(w[kept])).T @ E
+    first = int(np.argmax(kept))  # ascending
+    return w[first:], (U[:, first:] / namespace(w).sqrt(w[first:])).T @ E
 
 
 def _projected(E: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Return about the same from random projections that products with E'E sharpen."""
     rng = np.random.RandomState(0)
-    Q = qr(E.T @ rng.standard_normal((len(E), count + OVERSAMPLED)), mode="economic")[0]
+    drawn = beside(rng.standard_normal((E.shape[0], count + OVERSAMPLED)), E)
+    Q = _orthonormal(E.T @ drawn)
     for _ in range(SHARPENED):
-        Q = qr(E.T @ (E @ Q), mode="economic")[0]
+        Q = _orthonormal(E.T @ (E @ Q))
     B = E @ Q
-    w, U = np.linalg.eigh(B.T @ B)
+    w, U = namespace(B).linalg.eigh(B.T @ B)
     return w[-count:], (Q @ U[:, -count:]).T
+
+
+def _orthonormal(M: NDArray) -> NDArray:
+    return qr(M, mode="economic")[0] if on_host(M) else namespace(M).linalg.qr(M)[0]
+
+
+def _nothing(X: NDArray) -> Spread:
+    """Return the spread of rows that do not spread, or of which nobody asks it."""
+    return Spread(beside(np.empty((0, X.shape[1])), X), beside(np.empty(0), X), 0.0)
 
 
 def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
@@ -175,8 +200,8 @@ def prepare(recipe: Recipe, X: NDArray, spread: Spread) -> Preparation:
     return Preparation(
         int(recipe.square_root),
         recipe.strength,
-        spread.directions.astype(X.dtype),
-        spread.shares(recipe.strength).astype(X.dtype),
+        cast(spread.directions, X.dtype),
+        cast(spread.shares(recipe.strength), X.dtype),
         int(have_unit_length(X)),
     )
 
@@ -193,5 +218,5 @@ def spread_of(
 ) -> Spread:
     """Return how training rows, or their roots, spread; nothing where that is not asked."""
     if recipe.strength == 0:
-        return Spread(np.empty((0, X.shape[1])), np.empty(0), 0.0)
+        return _nothing(X)
     return within_classes(square_root(X) if recipe.square_root else X, labels, weights)

@@ -399,8 +399,18 @@ def test_memory_that_is_not_there(flowers, tmp_path, monkeypatch, capsys):
     whole = ("--n-landmarks", "all")
     fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", *whole)
     monkeypatch.setattr(kerndict.DictionaryClassifier, "fit", fit)
-    words = "Unable to allocate 7.45 GiB. Use fewer rows."
-    fails(capsys, 1, words, "train", flowers.train, *GOOD, "--out", tmp_path / "m", "--linear")
+    for options, remedy in (
+        (["--search"], "Leave out --search: the table is then read a batch at a time."),
+        (["--decision", "residual"], "Leave out --decision residual: the table"),
+        (["--n-landmarks", "50"], "Give fewer landmarks, --n-landmarks 25, or leave out columns"),
+        (["--n-landmarks", "all"], "Leave out --n-landmarks all."),
+    ):
+        words = f"not enough memory. Unable to allocate 7.45 GiB. {remedy}"
+        arguments = [*GOOD, "--out", tmp_path / "m", "--linear", "--scale", "rows", *options]
+        fails(capsys, 1, words, "train", flowers.train, *arguments)
+    np.savez(tmp_path / "d.npz", X=np.eye(4), y=[0, 1, 0, 1])
+    words = "Save the rows as csv or parquet, which are read a batch at a time."
+    fails(capsys, 1, words, "train", tmp_path / "d.npz", "--out", tmp_path / "m", "--linear")
 
 
 def test_a_kernel_matrix_beyond_the_memory_is_not_begun(flowers, tmp_path, monkeypatch, capsys):

@@ -438,7 +438,7 @@ def test_explanation_by_features(kind):
     close([bar.get_width() for bar in panel.containers[0]], told["weight"])
     winner, runner_up = names[found.top[0]]
     assert panel.get_title(loc="right") == f"for {winner} →"
-    assert panel.get_title(loc="left") == f"← for {runner_up}\n"
+    assert [text.get_text() for text in panel.texts] == [f"← for {runner_up}"]
     assert shown.figure_.get_suptitle() == f"Why {winner} and not {runner_up}"
 
 
@@ -722,3 +722,11 @@ def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
 def test_importing_displays_does_not_import_matplotlib():
     code = "import sys, kerndict.display; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_lines_follow_a_dark_style():
+    with plt.style.context("dark_background"):
+        shown = ObjectiveDisplay(
+            reconstruction=np.ones(3), coherence=np.ones(3), incoherence=0.0
+        ).plot()
+        assert matplotlib.colors.to_hex(shown.lines_[0].get_color()) == "#ffffff"

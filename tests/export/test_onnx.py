@@ -118,6 +118,19 @@ def test_precomputed_kernels(decision, uneven):
     assert_agrees(model, rbf_kernel(new, X) * scales)
 
 
+@pytest.mark.parametrize("kernel", [None, "rbf", "poly"])
+@pytest.mark.parametrize("n_landmarks", ["all", 12])
+def test_rows_that_are_prepared(kernel, n_landmarks):
+    options = {**SMALL, "within_class_whitening": 2.0, "square_root": True, "n_atoms": 4}
+    options["n_landmarks"] = n_landmarks
+    kind = DictionaryClassifier if kernel is None else KernelDictionaryClassifier
+    model = kind(**options) if kernel is None else kind(kernel=kernel, **options)
+    for rows in (X, X / np.linalg.norm(X, axis=1, keepdims=True)):
+        model.fit(rows, y)
+        assert model.model_.space.preparation is not None
+        assert_agrees(model, new)
+
+
 def test_classes_of_very_different_sizes():
     sizes = np.array([3, 40, 5, 17, 64, 3])
     rows, labels = toy(n_classes=6, per_class=64, n_features=60, noise=0.4)
@@ -237,7 +250,7 @@ def test_what_is_not_supported_is_named():
     with pytest.raises(ModelFormatError, match=r"kernel=<function.*cannot be exported"):
         to_onnx(model)
     model = make_pipeline(PCA(3), SVC()).fit(X, y)
-    with pytest.raises(ModelFormatError, match="SVC cannot be exported"):
+    with pytest.raises(TypeError, match="holds no kerndict classifier"):
         to_onnx(model)
     classifier = DictionaryClassifier(n_atoms=2, **SMALL)
     scaler = type("OtherScaler", (StandardScaler,), {})()

@@ -1,8 +1,20 @@
+import re
+
+import numpy as np
 import pytest
 
+from kerndict.paper.chart import charts
 from kerndict.paper.protocol import PUBLISHED, TABLES
-from kerndict.paper.tables import accuracy_table, all_tables, best_three, describe, time_table
-from kerndict.paper.verdicts import headline, verdicts
+from kerndict.paper.report import rounds_in_words
+from kerndict.paper.tables import (
+    accuracy_table,
+    all_tables,
+    best_three,
+    dataset_table,
+    describe,
+    time_table,
+)
+from kerndict.paper.verdicts import headline, sentences, verdicts
 
 
 def row(dataset, table, method, round_, accuracy, fit=1.0, **details):
@@ -74,7 +86,7 @@ def judge(word, rows, facts=None):
 
 
 def test_verdicts_follow_the_numbers():
-    assert judge("UAK-SVD", ROWS).verdict.startswith("holds: ahead in 1 of 1 pairs")
+    assert judge("UAK-SVD", ROWS).verdict.startswith("holds: ahead in 1 of 1 pair of")
     more = judge("More than 10", ROWS).verdict
     assert more.startswith("does not hold: 30 instead of 10 change -2.00 points (YaleB)")
     assert "10 instead of none change +1.00 points" in more
@@ -148,8 +160,58 @@ def test_the_headline_says_what_was_reproduced():
     assert text.startswith(
         "YaleB: not reproduced, 2 of 3 tables within 1 point and one off by -4.11"
     )
-    assert "(best table IV 95.00 %, untrained 94.00 %, tuned SVM 97.00 %)" in text
+    assert (
+        "(best table IV 95.00 %, the paper's 94.05 %, untrained 94.00 %, tuned SVM 97.00 %)" in text
+    )
     assert headline([dict(r, dataset="digits") for r in ROWS]).startswith(
         "Digits: not in the paper"
     )
     assert headline([]) == "No rows yet."
+
+
+def test_all_of_a_dataset_is_in_one_table():
+    table = dataset_table(ROWS, "yaleb")
+    methods = [row[0] for row in table.cells]
+    assert methods[-1] == "one-vs-rest RBF SVM"
+    assert "IV UAK-SVD IKDL (RBF kernel)" in methods
+    fourth = table.cells[methods.index("IV UAK-SVD IKDL (RBF kernel)")]
+    found = dict(zip(table.columns, fourth, strict=True))
+    assert found["paper"] == "94.05"
+    assert found["ratio"] == "3.6 ×"
+    assert all(any(row[i] != "–" for row in table.cells) for i in range(len(table.columns)))
+    unknown = dataset_table([dict(r, dataset="digits") for r in ROWS], "digits")
+    assert not {"paper", "diff", "ratio"} & {name.strip() for name in unknown.columns}
+
+
+def test_our_default_stands_beside_the_paper_in_the_first_sentence():
+    rows = [*ROWS, row("yaleb", "", "default", 1, 0.98)]
+    (told,) = sentences(rows)
+    assert "the paper's 94.05 %, untrained 94.00 %, our default 98.00 %" in told
+
+
+def test_the_chart_has_every_mark():
+    drawn = charts([*ROWS, row("yaleb", "", "default", 1, 0.98)])
+    assert drawn.count('class="line" role="img"') == 5
+    for words in ("the paper 94.05 %", "untrained 94.00 %", "our default: not in the paper"):
+        assert words in drawn
+    assert charts([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("rounds", "words"),
+    [
+        (1, "that of the one round"),
+        (2, "no three rounds to choose from"),
+        (3, "the mean of 3 rounds .* three best"),
+    ],
+)
+def test_words_are_right_for_few_rounds(rounds, words):
+    rows = [row("digits", "IV", "ikdl-rbf-uaksvd", r, 0.9) for r in range(1, rounds + 1)]
+    assert re.search(words, rounds_in_words(rows))
+
+
+def test_an_objective_that_rises_says_why():
+    rise = pytest.importorskip("kerndict.paper.figures").rise
+    rising = {"reconstruction": np.array([1.0, 3.0]), "coherence": np.zeros(2)}
+    assert "from 1 to 3: the printed step" in rise(rising, 0.1)
+    assert rise({name: values[::-1] for name, values in rising.items()}, 0.1) == ""

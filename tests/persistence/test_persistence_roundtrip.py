@@ -209,7 +209,7 @@ def test_what_is_written_is_what_prediction_needs(path):
         model.model_.rule.inverse,
     ]
     rows = 8 * len(X)  # fit_indices_
-    assert path.stat().st_size < sum(array.nbytes for array in needed) + rows + 4000
+    assert path.stat().st_size < sum(array.nbytes for array in needed) + rows + 4500  # the header
 
 
 def test_models_with_many_classes_keep_their_headers_small(path):

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -15,14 +16,13 @@ validate = pytest.importorskip("numpydoc.validate", reason="numpydoc is not inst
 #: (SA04); that a returned value has no name (RT02), as scikit-learn names them too.
 NOT_ASKED = {"ES01", "SA01", "SA04", "RT02"}
 #: An example (EX01) is asked of what stands alone, not of every method.
-MORE = ["export.to_onnx", "model.Model", "explanation.Explanation", "classifiers.summary.summary"]
+MORE = ["export.to_onnx", "model.Model", "explanation.Explanation"]
 NO_EXAMPLE = {
     "kerndict.load": "in save",
     "kerndict.ModelFormatError": "an error",
     "kerndict.SpanWarning": "a warning",
     "kerndict.model.Model": "made by fit",
     "kerndict.explanation.Explanation": "made by explain",
-    "kerndict.classifiers.summary.summary": "in docs/seeing.md",
 }
 
 
@@ -39,6 +39,11 @@ def public():
             for method, function in inspect.getmembers(found, inspect.isfunction):
                 if not method.startswith("_") and function.__module__.startswith("kerndict"):
                     yield f"{name}.{method}"
+
+
+def test_the_reference_lists_what_is_public():
+    page = Path(__file__).parents[2] / "docs" / "api.rst"
+    assert set(kerndict.__all__) <= set(page.read_text(encoding="utf-8").split())
 
 
 @pytest.mark.parametrize("name", list(public()))

@@ -28,6 +28,7 @@ def test_numbers_that_are_far_out_are_taken_by_their_ranks():
     values = np.linspace(-1.349, 1.349, 2001)  # the quarters are one deviation of a normal apart
     assert role([*values, 29.5]).role is Role.NUMBER
     assert role([*values, 30.5]).role is Role.SKEWED
+    assert role([*values, 1e200]).role is Role.SKEWED
     assert role([0.0] * N + [1000.0]).role is Role.NUMBER  # most are equal: ranks tell less
 
 

@@ -67,7 +67,7 @@ class FittedAttributes:
         """Training samples that the model describes others by."""
         space = self.model_.space
         if isinstance(space, LandmarkSpace):
-            return len(space.rows)
+            return int(space.rows.shape[0])
         return int(self.model_.class_sizes.sum())
 
     @property

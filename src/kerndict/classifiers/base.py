@@ -11,22 +11,24 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
+from kerndict._arrays import is_array_api_obj, memory_of_device, take, to_host
 from kerndict._threads import single_blas_thread
 from kerndict._validation import check_groups, check_init_arrays
+from kerndict.classifiers.assembly import assemble
 from kerndict.classifiers.batches import LearnsInBatches
 from kerndict.classifiers.chosen import choose, options_of
 from kerndict.classifiers.many import Given, learn_from_many
 from kerndict.classifiers.parameters import check_common
+from kerndict.classifiers.place import FEWER, checked, float_types
 from kerndict.classifiers.progress import Progress
 from kerndict.core.kernel import NotPositiveSemidefinite
 from kerndict.core.start import ZeroAtom
 from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, is_small
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
-from kerndict.model import Model, assemble
+from kerndict.model import Model
 from kerndict.rules.crossfit import Choice, collaborative_rule
 from kerndict.rules.search import Options
 from kerndict.spaces import Space, TrainingRows
@@ -160,14 +162,13 @@ class BaseDictionaryClassifier(LearnsInBatches):
     ) -> Self:
         self.check_parameters()
         progress = Progress(self, X, y)
-        rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(target)
+        rows, target = checked(self, X, y, float_types(X))
         weights = even(self._weights(sample_weight, rows, target, np.unique(target)))
         indices = np.flatnonzero(weights)
-        belongs = check_groups(groups, len(rows))
-        if len(indices) < len(rows):
+        belongs = check_groups(groups, len(target))
+        if len(indices) < len(target):
             self._check_leaving_out()
-            rows, target, weights = rows[indices], target[indices], weights[indices]
+            rows, target, weights = take(rows, indices), target[indices], weights[indices]
             belongs = None if belongs is None else belongs[indices]
         classes, labels = np.unique(target, return_inverse=True)
         if len(classes) < 2:
@@ -182,7 +183,7 @@ class BaseDictionaryClassifier(LearnsInBatches):
         # would only wait for a second one, and what is learned must not depend on how many the
         # machine has.
         threads = many and effective_n_jobs(self.n_jobs) > 1
-        with nullcontext() if threads else single_blas_thread():
+        with memory_of_device(FEWER), nullcontext() if threads else single_blas_thread():
             learn = self._learned_from_many if many else self._learned
             self.model_ = learn(given, rng, progress)
         for name in ("learner_", "batch_classes_"):
@@ -194,8 +195,8 @@ class BaseDictionaryClassifier(LearnsInBatches):
         self, sample_weight: ArrayLike | None, X: NDArray, y: NDArray, classes: NDArray
     ) -> NDArray:
         """Return the weight of every row: its own times that of its class, one of ``classes``."""
-        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        weights = weights.astype(np.float64)
+        given = to_host(sample_weight) if is_array_api_obj(sample_weight) else sample_weight
+        weights = _check_sample_weight(given, y, ensure_non_negative=True).astype(np.float64)
         if self.class_weight is not None:
             of_class = compute_class_weight(
                 self.class_weight, classes=classes, y=y if len(y) else classes

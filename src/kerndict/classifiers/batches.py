@@ -6,32 +6,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from kerndict._arrays import take
 from kerndict._threads import single_blas_thread
 from kerndict.classifiers.many import Given, draw_landmarks, learn_rows, model_of
+from kerndict.classifiers.parameters import has_sums
+from kerndict.classifiers.place import check_place, checked, float_types
 from kerndict.classifiers.prediction import DictionaryPredictor
 from kerndict.classifiers.progress import CallbackSupport, Progress
 from kerndict.kernels import Kernel
 from kerndict.landmarks import MOST_ATOMS, Learner, landmark_count
 from kerndict.learning import Settings
-
-
-def _has_sums(estimator: "LearnsInBatches") -> bool:
-    """Tell whether batches can be added up; the error says why not."""
-    if estimator.decision != "collaborative":
-        raise AttributeError(
-            f"decision={estimator.decision!r} cannot learn from batches: use "
-            "decision='collaborative'."
-        )
-    if estimator.n_landmarks == "all":
-        raise AttributeError("n_landmarks='all' cannot learn from batches: give a number or None.")
-    if getattr(estimator, "kernel", None) == "precomputed":
-        raise AttributeError("kernel='precomputed' cannot learn from batches: give another kernel.")
-    return True
 
 
 class LearnsInBatches(CallbackSupport, DictionaryPredictor):
@@ -49,6 +37,11 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
             """Make the model of what has been learned from batches."""
             if name != "model_" or "learner_" not in vars(self):
                 return super().__getattribute__(name)  # which says why it is not there
+            if not self.learner_.sums.rows.any():
+                raise NotFittedError(
+                    f"This {type(self).__name__} has settled its landmarks and learned from no "
+                    "sample yet: call partial_fit."
+                )
             settings = self._settings(self.learner_.sums.rows, MOST_ATOMS)
             with single_blas_thread():
                 self.model_ = model_of(self.learner_, self.batch_classes_, settings, self.ridge)
@@ -72,7 +65,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     def _landmark_kernel(self, given: Given, rng: np.random.RandomState) -> Kernel:
         """Return the kernel of rows with landmarks."""
 
-    @available_if(_has_sums)
+    @available_if(has_sums)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -82,9 +75,8 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
     ) -> Self:
         """Learn from a batch of samples, beside all those of earlier calls.
 
-        The first batch settles the landmarks and the width of the kernel: let it hold some
-        thousands of samples of all kinds.  What later ones add does not depend on how they are cut
-        into batches.  `fit` begins anew.
+        The first batch settles landmarks and kernel: let it hold some thousands of samples of all
+        kinds.  Later ones may be cut in any way.  `fit` begins anew.
 
         Parameters
         ----------
@@ -122,7 +114,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
             self.__dict__.update(before)
             raise
 
-    @available_if(_has_sums)
+    @available_if(has_sums)
     def fit_batches(
         self,
         batches: Iterable[tuple[ArrayLike, ArrayLike]],
@@ -141,8 +133,7 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         batches : iterable of (X, y)
             All samples, those drawn among them.
         X, y : array-like of shape (n_drawn, n_features) and (n_drawn,)
-            Samples drawn at random, some of every class: landmarks are chosen among them, and the
-            width of the kernel by them.
+            Samples drawn at random, some of every class: they settle landmarks and kernel.
         n_samples : int
             How many samples there are in all batches, which settles the number of landmarks.
         indices : array-like of shape (n_drawn,), optional
@@ -155,35 +146,89 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         """
         before = self.__dict__.copy()
         try:
-            self._begin(X, y, n_samples, indices)
+            self.settle(X, y, n_samples=n_samples, indices=indices)
             for rows, target in batches:
                 self._learn_batch(rows, target, None, None, in_place=True)
-            self._finish()
+            self.finish()
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, n_samples: int, indices: NDArray | None) -> None:
-        """Settle landmarks and the kernel by samples that are not learned from."""
-        self.check_parameters()
-        rows, target = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(target)
-        for name in ("learner_", "batch_classes_", "model_"):
-            self.__dict__.pop(name, None)
-        given = self._batch(rows, target, None, None)
-        if indices is not None:
-            given = given._replace(indices=np.asarray(indices))
-        count = landmark_count(n_samples, rows.shape[1])
-        with single_blas_thread():
-            self.learner_ = self._new_learner(given, count)
-        self.batch_classes_ = given.classes
+    @available_if(has_sums)
+    def settle(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_samples: int,
+        classes: ArrayLike | None = None,
+        indices: NDArray | None = None,
+    ) -> Self:
+        """Settle landmarks and kernel by some samples, and learn from none of them.
 
-    def _finish(self) -> None:
-        """Make the model, and forget what it was made of."""
+        Copies of what is settled may then learn from other samples each, with `partial_fit`, in
+        other processes or on other machines; :func:`kerndict.merge` adds them up.
+
+        Parameters
+        ----------
+        X, y : array-like of shape (n_drawn, n_features) and (n_drawn,)
+            Samples drawn at random, some of every class; 20,000 are enough.
+        n_samples : int
+            How many samples will be learned from, about; it settles the number of landmarks.
+        classes : array-like of shape (n_classes,), optional
+            All labels there will ever be; by default those of `y`.
+        indices : array-like of shape (n_drawn,), optional
+            The places of these samples among all, for `explain`.
+
+        Returns
+        -------
+        self : object
+            Ready for `partial_fit`; what it had learned before is forgotten.
+
+        Examples
+        --------
+        >>> from copy import deepcopy
+        >>> from sklearn.datasets import make_classification
+        >>> from kerndict import KernelDictionaryClassifier, merge
+        >>> X, y = make_classification(3000, 20, n_informative=10, random_state=0)
+        >>> settled = KernelDictionaryClassifier(n_landmarks=200, random_state=0)
+        >>> settled = settled.settle(X[:1000], y[:1000], n_samples=2500)
+        >>> one = deepcopy(settled).partial_fit(X[:1500], y[:1500])
+        >>> other = deepcopy(settled).partial_fit(X[1500:2500], y[1500:2500])
+        >>> merge([one, other]).score(X[2500:], y[2500:]) > 0.9
+        True
+        """
+        self.check_parameters()
+        before = self.__dict__.copy()
+        try:
+            rows, target = checked(self, X, y, float_types(X))
+            for name in ("learner_", "batch_classes_", "model_"):
+                self.__dict__.pop(name, None)
+            given = self._batch(rows, target, classes, None)
+            if indices is not None:
+                given = given._replace(indices=np.asarray(indices)[given.indices])
+            with single_blas_thread():
+                learner = self._new_learner(given, landmark_count(n_samples, rows.shape[1]))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.learner_, self.batch_classes_ = learner, given.classes
+        return self
+
+    def finish(self) -> Self:
+        """Make the model of what has been learned, and forget what it was made of.
+
+        Returns
+        -------
+        self : object
+            Fitted; it learns from no more batches.
+        """
         self.model_ = self.model_
         del self.learner_, self.batch_classes_
+        return self
 
     def _new_learner(self, given: Given, count: int | None) -> Learner:
         """Return a learner of no rows, with landmarks among those given."""
@@ -209,9 +254,10 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
                 "weights."
             )
         first = "learner_" not in vars(self)
-        dtype = [np.float64, np.float32] if first else [self.learner_.landmarks.rows.dtype]
-        rows, target = validate_data(self, X, y, dtype=dtype, reset=first)
-        check_classification_targets(target)
+        known = None if first else self.learner_.landmarks.rows
+        if known is not None:
+            check_place(self, X, "partial_fit", known)
+        rows, target = checked(self, X, y, [known.dtype] if known is not None else None, first)
         given = self._batch(rows, target, classes, sample_weight)
         progress = Progress(self, X, y)
         with single_blas_thread():
@@ -251,4 +297,4 @@ class LearnsInBatches(CallbackSupport, DictionaryPredictor):
         weights = self._weights(sample_weight, X, y, every)
         kept = np.flatnonzero(weights)
         labels = np.searchsorted(every, y[kept])
-        return Given(X[kept], labels, weights[kept], every, seen + kept)
+        return Given(take(X, kept), labels, weights[kept], every, seen + kept)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kerndict._arrays import namespace
 from kerndict.classifiers.progress import Progress
 from kerndict.learning import Settings
 from kerndict.preparation import Recipe
@@ -48,7 +49,7 @@ def options_of(given: Parameters, X: NDArray, comparable: bool = True) -> Option
     """
     root, strength = given.square_root, given.within_class_whitening
     free = comparable and given.decision == "collaborative" and isinstance(given.init, str)
-    if root is None and not (free and X.min(initial=0) >= 0):
+    if root is None and not (free and float(namespace(X).min(X)) >= 0):
         root = False
     if strength is None and not free:
         strength = 0.0

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import take
 from kerndict.classifiers.base import BaseDictionaryClassifier
 from kerndict.classifiers.many import ROWS_LOOKED_AT, Given
 from kerndict.kernels import Kernel
@@ -157,7 +158,10 @@ class DictionaryClassifier(BaseDictionaryClassifier):
     ) -> LinearRows:
         LinearSpace(n_features=given.X.shape[1]).check(given.X)
         return LinearRows(
-            X=given.X[order], sizes=given.sizes, weights=weights, indices=given.indices[order]
+            X=take(given.X, order),
+            sizes=given.sizes,
+            weights=weights,
+            indices=given.indices[order],
         )
 
     def _takes_landmarks(self, sizes: NDArray) -> bool:

@@ -6,11 +6,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from sklearn import get_config
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import beside, cast, host_dtype, on_host, solve_upper, take
 from kerndict._warn import warn_user
+from kerndict.classifiers.assembly import assemble
 from kerndict.classifiers.progress import Progress
 from kerndict.kernels import Kernel
 from kerndict.landmarks import (
@@ -24,11 +25,12 @@ from kerndict.landmarks import (
     sample_count,
 )
 from kerndict.learning import Dictionaries, Settings, learn_dictionaries
-from kerndict.model import Model, assemble
-from kerndict.spaces import LandmarkSpace, LinearTrainingSet
+from kerndict.model import Model
+from kerndict.spaces import LandmarkSpace, linear_training_set
 
 #: Rows at a time, at the most and at the least.
 MOST_ROWS, FEWEST_ROWS = 4096, 256
+MOST_ROWS_ON_DEVICE = 65_536
 #: Rows that the parameters of a kernel are chosen by.
 ROWS_LOOKED_AT = 20_000
 #: Nonzeros per code where nobody said how many: of atoms that are as many as coordinates, a few.
@@ -55,11 +57,11 @@ class Given(NamedTuple):
 
     def drawn(self, count: int, rng: np.random.RandomState) -> "Given":
         """Return so many of the rows, some of every class; or all, if there are not more."""
-        if count >= len(self.X):
+        if count >= len(self.labels):
             return self
         places = draw(self.labels, count, rng)
         return Given(
-            self.X[places],
+            take(self.X, places),
             self.labels[places],
             self.weights[places],
             self.classes,
@@ -82,15 +84,16 @@ def draw_landmarks(
 ) -> Landmarks:
     """Draw landmarks among the rows; as many as the rows ask for, if nobody says."""
     count = landmark_count(*given.X.shape) if n_landmarks is None else n_landmarks
-    places = draw(given.labels, min(count, len(given.X)), rng)
-    return Landmarks.from_rows(kernel, given.X[places], given.indices[places])
+    places = draw(given.labels, min(count, len(given.labels)), rng)
+    return Landmarks.from_rows(kernel, take(given.X, places), given.indices[places])
 
 
 def batches(X: NDArray, n_landmarks: int) -> Iterator[slice]:
     """Return the rows in chunks within the working memory."""
     memory = get_config()["working_memory"] * 2**20
     fitting = int(memory // (4 * 8 * 3 * n_landmarks))
-    return gen_batches(len(X), int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS)))
+    most = MOST_ROWS if on_host(X) else MOST_ROWS_ON_DEVICE
+    return gen_batches(X.shape[0], int(np.clip(fitting, FEWEST_ROWS, most)))
 
 
 def learn_from_many(
@@ -121,9 +124,9 @@ def learn_from_many(
 
 def learn_rows(learner: Learner, given: Given, progress: Progress) -> None:
     """Learn from rows in chunks within the working memory."""
-    chunks = list(batches(given.X, len(learner.landmarks.rows)))
+    chunks = list(batches(given.X, learner.landmarks.rows.shape[0]))
     for part in progress.chunks(chunks):
-        learner.add(given.X[part], given.labels[part], given.weights[part])
+        learner.add(given.X[part, :], given.labels[part], given.weights[part])
 
 
 def model_of(learner: Learner, classes: NDArray, settings: Settings, ridge: float | str) -> Model:
@@ -161,22 +164,23 @@ def _learn_residual(
     """
     rows, dtype = landmarks.rows, landmarks.rows.dtype
     seed = rng.randint(2**31 - 1)
-    count = sample_count(len(rows), rows.shape[1], dtype.itemsize)
-    sample = Sample.empty(count, rows.shape[1], dtype)
-    for part in batches(given.X, len(rows)):
+    count = sample_count(rows.shape[0], rows.shape[1], host_dtype(dtype).itemsize)
+    sample = Sample.empty(count, rows.shape[1], dtype, rows)
+    for part in batches(given.X, rows.shape[0]):
         keys = row_keys(seed, part.start, part.stop - part.start)
-        sample.add(given.X[part], given.labels[part], given.weights[part], keys)
-    basis = solve_triangular(landmarks.factor, np.eye(len(rows)), check_finite=False)
+        sample.add(given.X[part, :], given.labels[part], given.weights[part], keys)
+    identity = beside(np.eye(rows.shape[0]), landmarks.factor)
+    basis = solve_upper(landmarks.factor, identity)
     order = np.argsort(sample.labels, kind="stable")
     sizes = np.bincount(sample.labels, minlength=len(given.classes))
-    Z = landmarks.coordinates(sample.X[order], basis)
-    training = LinearTrainingSet.from_rows(Z, sizes, sample.weights[order])
+    Z = landmarks.coordinates(take(sample.X, order), basis)
+    training = linear_training_set(Z).from_rows(Z, sizes, sample.weights[order])
     space = LandmarkSpace(
         n_features=rows.shape[1],
         kernel=landmarks.kernel,
         fit_indices=landmarks.indices,
         rows=rows,
-        basis=basis.astype(dtype),
+        basis=cast(basis, dtype),
         n_coordinates=basis.shape[1],
     )
 

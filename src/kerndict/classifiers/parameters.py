@@ -72,3 +72,24 @@ def check_common(given: CommonParameters) -> None:
         )
     if isinstance(given.init, str):
         check_choice("init", given.init, INITS, " or a sequence of arrays, one per class")
+
+
+class LearnsBySums(Protocol):
+    """What settles whether rows can be added up."""
+
+    decision: str
+    n_landmarks: int | str | None
+
+
+def has_sums(estimator: LearnsBySums) -> bool:
+    """Tell whether batches can be added up; the error says why not."""
+    if estimator.decision != "collaborative":
+        raise AttributeError(
+            f"decision={estimator.decision!r} cannot learn from batches: use "
+            "decision='collaborative'."
+        )
+    if estimator.n_landmarks == "all":
+        raise AttributeError("n_landmarks='all' cannot learn from batches: give a number or None.")
+    if getattr(estimator, "kernel", None) == "precomputed":
+        raise AttributeError("kernel='precomputed' cannot learn from batches: give another kernel.")
+    return True

@@ -4,16 +4,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kerndict._arrays import beside, host_dtype, namespace, on_host, to_host
 from kerndict._validation import check_count, check_diagonal, check_real
 from kerndict.classifiers.attributes import FittedAttributes
+from kerndict.classifiers.moving import Moves
+from kerndict.classifiers.place import check_place
 from kerndict.classifiers.summary import visual_block
 from kerndict.explanation import Explanation
 from kerndict.model import Model
+from kerndict.rules.weights import log_shares
 
 
 def _is_collaborative(estimator: "DictionaryPredictor") -> bool:
@@ -32,19 +35,21 @@ def _is_collaborative(estimator: "DictionaryPredictor") -> bool:
     return True
 
 
-class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
+class DictionaryPredictor(Moves, FittedAttributes, ClassifierMixin, BaseEstimator):
     """What is decided by a fitted model."""
 
     n_jobs: int | None
     decision: str
 
-    def check_rows(self, X: ArrayLike) -> NDArray:
+    def check_rows(self, X: ArrayLike, method: str = "predict") -> NDArray:
         """Return rows as `model_` takes them: checked, and in its precision.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples; with ``kernel="precomputed"``, their kernel with the training samples.
+        method : str
+            The method that they are for, which errors name.
 
         Returns
         -------
@@ -52,7 +57,8 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             A copy only where the precision differs.
         """
         check_is_fitted(self)
-        self.model_.space.check_shape(np.shape(X))
+        self.model_.space.check_shape(tuple(np.shape(X)))
+        check_place(self, X, method, self.model_.grams[0])
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)
         return rows
@@ -63,7 +69,8 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
     def _energies(self, X: NDArray, diagonal: ArrayLike | None) -> NDArray:
         """Return k(y, y) of every row, given or known."""
         if diagonal is not None:
-            return check_diagonal(diagonal, len(X), X.dtype)
+            given = to_host(diagonal)
+            return beside(check_diagonal(given, X.shape[0], host_dtype(X.dtype)), X)
         energies = self.model_.space.energies(X)
         if energies is None:
             raise ValueError(
@@ -89,7 +96,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         residuals : ndarray of shape (n_samples, n_classes)
             Never negative; what is below ``100 eps k(y, y)`` is exactly 0.
         """
-        rows = self.check_rows(X)
+        rows = self.check_rows(X, "class_residuals")
         return self.model_.residuals(rows, self._energies(rows, diagonal), self.n_jobs)
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -108,7 +115,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             collaborative rule, the argument of the softmax.  For two classes, the second
             minus the first.  Scores that differ by rounding only are made equal.
         """
-        rows = self.check_rows(X)
+        rows = self.check_rows(X, "decision_function")
         scores = self.model_.scores(rows, self.n_jobs)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -126,8 +133,8 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        rows = self.check_rows(X)
-        return log_softmax(self.model_.scores(rows, self.n_jobs), axis=1)
+        rows = self.check_rows(X, "predict_log_proba")
+        return log_shares(self.model_.scores(rows, self.n_jobs))
 
     @available_if(_is_collaborative)
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -144,7 +151,8 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             In the order of `classes_`; a row of zeros gets equal ones.  They are calibrated
             out of fold, except where every class has a single training sample.
         """
-        return np.exp(self.predict_log_proba(X))
+        rows = self.check_rows(X, "predict_proba")
+        return namespace(rows).exp(log_shares(self.model_.scores(rows, self.n_jobs)))
 
     @available_if(_is_collaborative)
     def typicality(self, X: ArrayLike) -> NDArray:
@@ -177,7 +185,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         >>> bool((known < 0.05).mean() < 0.1), bool((strange < 0.05).mean() > 0.7)
         (True, True)
         """
-        rows = self.check_rows(X)
+        rows = self.check_rows(X, "typicality")
         return self.model_.typicality(rows, self.n_jobs)
 
     @available_if(_is_collaborative)
@@ -213,7 +221,7 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         >>> bool(sets[range(len(sets)), y[1::2]].mean() > 0.97), bool(sets.sum(axis=1).mean() < 1.2)
         (True, True)
         """
-        rows = self.check_rows(X)
+        rows = self.check_rows(X, "predict_set")
         if not 0 < check_real("alpha", alpha) < 1:
             raise ValueError(f"alpha={alpha!r} is out of range: give a number in (0, 1).")
         return self.model_.sets(rows, float(alpha), self.n_jobs)
@@ -235,8 +243,10 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
             Ties go to the first class.
         """
         rows = self.check_rows(X)
-        winners = self.model_.winners(rows, self.n_jobs)
-        return self.model_.classes[winners]
+        winners, classes = self.model_.winners(rows, self.n_jobs), self.model_.classes
+        if on_host(winners) or classes.dtype.kind not in "biuf":  # strings stay on the host
+            return classes[to_host(winners)]
+        return namespace(winners).take(beside(classes, winners), winners)
 
     def explain(
         self, X: ArrayLike, diagonal: ArrayLike | None = None, n_samples: int = 5
@@ -267,14 +277,17 @@ class DictionaryPredictor(FittedAttributes, ClassifierMixin, BaseEstimator):
         What stands behind a code depends on the classifier.  A kernel classifier's atoms
         *are* combinations of training samples: the weights are ``A x``, and the weighted
         sum of the mapped training samples is exactly the approximation of the sample.
+        A model on a device is explained on the host, from copies of it and of the samples.
         Weights of training samples that are nearly equal can be large and cancel each
         other.  The atoms of the linear classifier do not remember what they were learned
         from; listed are the training samples of the class that use the same atoms in the
         same proportions, and the weights are the cosines between their codes and the
         sample's, 1 at most.
         """
-        rows = self.check_rows(X)
+        rows = self.check_rows(X, "explain")
         check_count("n_samples", n_samples, 1)
+        if not on_host(rows):
+            return self.to("cpu").explain(to_host(rows), diagonal, n_samples)
         if self.model_.rule.has_probabilities and diagonal is None:
             energies = self.model_.space.energies(rows)
         else:

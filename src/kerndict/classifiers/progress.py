@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from kerndict.classifiers.span import warn_if_spanning
+from kerndict.core.batched import BatchedProblem
 from kerndict.core.problem import Problem
 from kerndict.core.sweep import sweep
 from kerndict.learning import Dictionaries, Listener
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 SAY_EVERY = 2.0
 #: A fold takes so many times what learning takes: its features for every ridge come to it.
 FOLD = 2.0
+#: The share of a fit that is done when all its passes are.
+LAST = 0.9
 _watcher: ContextVar[Callable[[str, float], None] | None] = ContextVar("watcher", default=None)
 
 
@@ -162,7 +165,7 @@ class Progress:
         for number, part in enumerate(parts, 1):
             task = self._fit.subcontext(task_name="chunk")
             task.call_on_fit_task_begin(estimator=self.model, **self.data)
-            tell("summing up rows", 0.9 * (number - 1) / len(parts))
+            tell("summing up rows", LAST * (number - 1) / len(parts))
             yield part
             if task.call_on_fit_task_end(estimator=self.model, **self.data):
                 return
@@ -171,7 +174,7 @@ class Progress:
                 said = now
                 left = (now - begin) / number * (len(parts) - number)
                 self.say(f"{part.stop} of {parts[-1].stop} samples summed up", left)
-        tell("settling the model", 0.9)
+        tell("settling the model", LAST)
 
     @contextmanager
     def learning(self, assembled: Callable[[Dictionaries], Model]) -> Iterator[Listener]:
@@ -211,7 +214,7 @@ class Progress:
     def share(self, done: int) -> float:
         """Return the share of the work that is done, with so many passes of the model itself."""
         learned = done / self.n_iter if self.n_iter else 1.0
-        return (learned + FOLD * self._folds) / (1 + FOLD * self.n_folds)
+        return LAST * (learned + FOLD * self._folds) / (1 + FOLD * self.n_folds)
 
     def seconds(self) -> float:
         """Return the time since `fit` began."""
@@ -229,7 +232,9 @@ class _Iterations(Listener):
     def __init__(self, progress: Progress, task: Any) -> None:
         self._progress, self._task, self._done = progress, task, 0
 
-    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+    def started(
+        self, problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
         self._next()
 
     def iteration(self, so_far: Callable[[], Dictionaries], terms: tuple[float, float]) -> bool:
@@ -266,7 +271,9 @@ class _Learning(_Iterations):
         super().__init__(progress, task)
         self._assembled = assembled
 
-    def started(self, problem: Problem, n_atoms: NDArray, sparsity: NDArray) -> None:
+    def started(
+        self, problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray
+    ) -> None:
         model = self._progress.model
         if model.decision == "residual" and model.n_nonzero_coefs is not None:
             warn_if_spanning(problem, n_atoms, sparsity, atoms_given=model.n_atoms is not None)

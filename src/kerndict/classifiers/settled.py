@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kerndict import landmarks
+from kerndict._arrays import take
 from kerndict._validation import check_degree
 from kerndict.classifiers.many import Given
 from kerndict.core.kernel import NotPositiveSemidefinite
@@ -84,7 +85,7 @@ def kernel_rows(
             rooted, chance = square_root(given.X), np.random.RandomState(0)
             multiples = multiple, choose_width(rooted, given.labels, chance)[0]
     return KernelRows(
-        X=given.X[order],
+        X=take(given.X, order),
         sizes=given.sizes,
         weights=weights,
         indices=given.indices[order],

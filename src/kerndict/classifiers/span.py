@@ -4,18 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._warn import warn_user
+from kerndict.core.batched import BatchedProblem
 from kerndict.core.problem import Problem
 from kerndict.exceptions import SpanWarning
 
 
 def warn_if_spanning(
-    problem: Problem, n_atoms: NDArray, sparsity: NDArray, *, atoms_given: bool
+    problem: Problem | BatchedProblem, n_atoms: NDArray, sparsity: NDArray, *, atoms_given: bool
 ) -> None:
     """Warn where codes can span most classes: residuals then do not depend on the dictionary.
 
     ``atoms_given`` tells whether somebody chose the number of atoms.
     """
-    sizes = np.array([Y.shape[1] for Y in problem.signals])
+    sizes = np.array(problem.sizes)
     several = np.flatnonzero(sizes > 1)
     if not atoms_given:
         several = several[n_atoms[several] >= sparsity[several]]

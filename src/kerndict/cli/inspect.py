@@ -66,11 +66,11 @@ def describe(path: str) -> dict[str, Any]:
 
 
 def _steps(entries: list[dict[str, Any]], within: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a model file and those within them, one after the other."""
+    """Yield the steps of a model file and those within them, which name the outermost."""
     for entry in entries:
         name = entry["class"]
         yield {"name": name, "within": within, "parameters": entry.get("parameters", {})}
-        yield from _steps(entry.get("steps", []), name)
+        yield from _steps(entry.get("steps", []), within or name)
 
 
 def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
@@ -85,7 +85,7 @@ def _columns(step: Any, names: Any) -> dict[str, list[str]] | None:
 def _report(content: dict[str, Any]) -> str:
     rows: list[tuple[str, str]] = [
         ("file", f"{content['file']}, {human_bytes(content['file_bytes'])}"),
-        ("steps", ", ".join(step["name"] for step in content["steps"])),
+        ("steps", ", ".join(s["name"] for s in content["steps"] if s["within"] is None)),
         ("classes", f"{content['classes']}: {_listed(content['labels'])}"),
         ("features", _features(content)),
         ("atoms", f"{content['atoms']}, {span(*content['atoms_per_class'])} per class"),

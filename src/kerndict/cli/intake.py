@@ -55,13 +55,23 @@ class Intake:
         return [column for column in self.columns if column.role is not Role.OUT]
 
 
-def take_in(options: argparse.Namespace, source: Source, whole: bool) -> Intake:
-    """Read a table; of one that is too large for that an overview, unless ``whole`` forbids it."""
+def held_by(options: argparse.Namespace) -> str:
+    """Return the option for which all rows are held at once; empty if there is none."""
+    given = vars(options)
+    if given.get("n_landmarks") == "all":
+        return "--n-landmarks all"
+    if given.get("decision") == "residual":
+        return "--decision residual"
+    return "--search" if options.search else "--grid" if options.grid else ""
+
+
+def take_in(options: argparse.Namespace, source: Source) -> Intake:
+    """Read a table; of one that is large an overview, unless an option needs all rows at once."""
     places: dict[str, tuple[str, str]] = {}
     while True:
         try:
             with source.open() as table:
-                return _Reading(options, table, places).done(whole)
+                return _Reading(options, table, places).done()
         except NotNumbers as found:  # once more, with these columns as text
             if set(found.columns) <= set(places):
                 raise
@@ -84,7 +94,7 @@ class _Reading:
                     raise UsageError(f"--{name} needs a table with columns, csv or parquet.")
         self._default = Cells.STRICT if options.raw else Cells.GUESS
 
-    def done(self, whole: bool) -> Intake:
+    def done(self) -> Intake:
         """Read the rows."""
         table, options = self._table, self._options
         words = {
@@ -92,7 +102,7 @@ class _Reading:
         }
         cells = words | dict.fromkeys(self._places, Cells.TEXT)
         rows = table.training_rows(options.label, options.drop, cells, self._default)
-        found = self._read(rows, whole)
+        found = self._read(rows)
         if isinstance(found, Overview):
             X, labels, places = found.sample.X, found.drawn_labels, found.sample.weights
         else:
@@ -128,8 +138,8 @@ class _Reading:
     def _decimal(self) -> str:
         return getattr(self._table, "decimal", ".")
 
-    def _read(self, rows: Rows, whole: bool) -> tuple[NDArray, list[str]] | Overview:
-        table = self._table
+    def _read(self, rows: Rows) -> tuple[NDArray, list[str]] | Overview:
+        table, held = self._table, held_by(self._options)
         parts: list[Batch] = []
         taken = n_rows = 0
         for batch in rows.batches:
@@ -137,10 +147,12 @@ class _Reading:
             size = _OBJECT * batch.X.size if batch.X.dtype == object else batch.X.nbytes
             taken += size + sum(map(sys.getsizeof, batch.labels or []))
             n_rows += len(batch.X)
-            if table.has_columns and not whole and taken > WHOLE and n_rows > WHOLE_ROWS:
+            if table.has_columns and not held and taken > WHOLE and n_rows > WHOLE_ROWS:
                 return overview(parts, rows.batches, rows.features)
             if table.has_columns:
-                check_bytes(taken, table.limit, f"{table.name}, {n_rows} rows and more,")
+                why = f", all held because of {held}" if held else ""
+                what = f"{table.name}, {n_rows} rows and more{why},"
+                check_bytes(taken, table.limit, what)
         if not parts:
             raise ValueError(f"{table.name} has no rows.")
         labels = [label for part in parts for label in part.labels or []]

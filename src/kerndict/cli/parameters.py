@@ -92,7 +92,10 @@ PARAMETERS = {
     "n_iter": Parameter("passes over all classes", number),
     "init": Parameter("the first atoms", choices=INITS),
     "random_state": Parameter("seed of all chance", whole_number(0)),
-    "n_jobs": Parameter("threads in prediction; with --search, folds at a time", number),
+    "n_jobs": Parameter(
+        "threads in prediction and in comparing ways to scale; with --search, folds at a time",
+        number,
+    ),
     "verbose": Parameter("print every iteration and fold", int),
     "ridge": Parameter("ridge of the collaborative rule", number_or_word),
     "n_landmarks": Parameter(

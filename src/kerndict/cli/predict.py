@@ -3,8 +3,9 @@
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._files import text_written_whole
+from kerndict.cli import cluster
 from kerndict.cli.cells import harmless, printable
 from kerndict.cli.common import (
     UsageError,
@@ -25,7 +27,8 @@ from kerndict.cli.common import (
     number_between,
     whole_number,
 )
-from kerndict.cli.scoring import Scorer
+from kerndict.cli.device import add_device
+from kerndict.cli.scoring import Scorer, distinct_names
 from kerndict.tables import Batch, Source
 
 
@@ -59,6 +62,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="a column to copy to the output, by name or index; may be repeated",
     )
     add_drop(command)
+    add_device(command)
     add_reject(command)
     command.add_argument(
         "--sets",
@@ -89,17 +93,18 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="for spreadsheets: put ' before cells that they would take for formulas, and all "
         "cells in quotes",
     )
+    cluster.add_scheduler(command, "--out is a folder, with a parquet file for each")
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     if options.unknown is not None and options.reject is None:
         raise UsageError("--unknown needs --reject LEVEL.")
-    if options.out is not None:
+    if options.out is not None and options.scheduler is None:
         check_out(options.out, [options.model, *Source(options.data).names], options.force)
     if options.sets is not None and not 0 < options.sets < 1:
         raise UsageError(f"--sets {options.sets:g} is out of range: give a number in (0, 1).")
-    scorer = Scorer(options.model, options.reject, options.top or 2, options.sets)
+    scorer = Scorer(options.model, options.reject, options.top or 2, options.sets, options.device)
     if options.proba and not scorer.collaborative:
         raise ValueError(
             f"{options.model} decides by residuals and has no probabilities: --proba needs a model "
@@ -111,6 +116,11 @@ def _run(options: argparse.Namespace) -> int:
     if options.reject is not None and word in scorer.classes:
         raise UsageError(f"{word!r} is a class of the model: give another --unknown WORD.")
     header = _header(scorer, options)
+    if options.scheduler is not None:
+        cells = partial(_rows, word=word, proba=options.proba)
+        n_rows = cluster.predict(options, scorer, header, cells)
+        print(f"{n_rows} rows labelled, in a file in {options.out} for each in {options.data[0]}")
+        return 0
     with (
         scorer.read(options.data, drop=options.drop, copied=options.id) as (copied, batches),
         _opened(options.out, options.force) as file,
@@ -121,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
             quoting=csv.QUOTE_ALL if options.safe_csv else csv.QUOTE_MINIMAL,
         )
         dress = _dress(options.safe_csv, file)
-        writer.writerow(map(dress, [*_distinct_names(copied, header), *header]))
+        writer.writerow(map(dress, [*distinct_names(copied, header), *header]))
         for batch in batches:
             rows = _rows(scorer, batch, word, options.proba)
             writer.writerows(map(dress, row) for row in rows)
@@ -142,20 +152,6 @@ def _dress(safe: bool, file: TextIO) -> Callable[[str], str]:
         return cell
 
     return dress if dresses else str
-
-
-def _distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
-    """Return the names of copied columns; those that we write too are marked as the input's.
-
-    >>> _distinct_names(["id", "label"], ["label", "probability"])
-    ['id', 'input_label']
-    """
-    names: list[str] = []
-    for name in copied:
-        while name in (*header, *names):
-            name = f"input_{name}"
-        names.append(name)
-    return names
 
 
 @contextmanager

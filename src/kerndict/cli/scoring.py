@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from sklearn.pipeline import Pipeline
 
+from kerndict._arrays import Array, to_host
 from kerndict._warn import warn_user
 from kerndict.cli.common import UsageError
+from kerndict.cli.device import Place
 from kerndict.cli.parameters import Classifier
 from kerndict.persistence import load_described
 from kerndict.rules.residual import residuals
@@ -57,15 +59,22 @@ class Scorer:
     reject : the level of typicality below which rows are rejected, or None
     top : how many of the best classes are wanted
     alpha : the share of rows whose class may be missing in their set, None for no sets
+    device : where decisions are made
     """
 
     def __init__(
-        self, path: str, reject: float | None = None, top: int = 2, alpha: float | None = None
+        self,
+        path: str,
+        reject: float | None = None,
+        top: int = 2,
+        alpha: float | None = None,
+        device: str = "cpu",
     ) -> None:
         model, document = load_described(path)
         label = document.get("label")
         self._label: str | None = label if isinstance(label, str) else None
         steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+        self._place = Place(device)
         self.classifier: Classifier = steps[-1][1]
         self._scalers = [step for _, step in steps[:-1]]
         self.classes = [as_text(label) for label in self.classifier.classes_.tolist()]
@@ -91,6 +100,7 @@ class Scorer:
                 f"{path} decides by residuals and has no typicality: --reject needs a model "
                 "trained with --decision collaborative."
             )
+        self.classifier = self.classifier.to(device)
 
     def decide(self, X: NDArray) -> Decisions:
         """Return the decisions about some rows."""
@@ -102,22 +112,29 @@ class Scorer:
         X, filled = _without_gaps(X)
         decided &= filled
         self.undecided += int(len(decided) - decided.sum())
+        with self._place.computing():
+            return self._decided(self._place.moved(X), decided)
+
+    def _decided(self, X: Array, decided: NDArray) -> Decisions:
         classifier = self.classifier
         rows, fitted = classifier.check_rows(X), classifier.model_
-        scores, log_proba, values = fitted.scores(rows, classifier.n_jobs), None, None
+        scores = to_host(fitted.scores(rows, classifier.n_jobs))
+        log_proba, values = None, None
         if self.collaborative:
             log_proba = log_softmax(scores, axis=1)
             values = np.exp(log_proba)
         else:
             energies = fitted.space.energies(rows)
             if energies is not None:
-                values = residuals(scores, energies)
+                values = residuals(scores, to_host(energies))
         return Decisions(
             np.argsort(-scores, axis=1, kind="stable")[:, : self._top],
             values,
             log_proba,
-            None if self.reject is None else fitted.typicality(rows, classifier.n_jobs),
-            None if self.alpha is None else fitted.sets(rows, self.alpha, classifier.n_jobs),
+            None if self.reject is None else to_host(fitted.typicality(rows, classifier.n_jobs)),
+            None
+            if self.alpha is None
+            else to_host(fitted.sets(rows, self.alpha, classifier.n_jobs)),
             decided,
         )
 
@@ -165,3 +182,17 @@ def _without_gaps(X: NDArray) -> tuple[NDArray, NDArray]:
     """Return rows with zeros in place of those with gaps, and which have none."""
     whole = ~np.isnan(X).any(axis=1)
     return (X, whole) if whole.all() else (np.where(whole[:, None], X, 0), whole)
+
+
+def distinct_names(copied: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Return the names of copied columns; those that we write too are marked as the input's.
+
+    >>> distinct_names(["id", "label"], ["label", "probability"])
+    ['id', 'input_label']
+    """
+    names: list[str] = []
+    for name in copied:
+        while name in (*header, *names):
+            name = f"input_{name}"
+        names.append(name)
+    return names

@@ -78,10 +78,18 @@ def _start_workers(n_jobs: int) -> None:
     warned = os.environ.get("PYTHONWARNINGS", "")
     os.environ["PYTHONWARNINGS"] = f"{warned},ignore:resource_tracker:UserWarning"
     try:
-        Parallel(n_jobs)(delayed(os.getpid)() for _ in range(effective_n_jobs(n_jobs)))
+        Parallel(n_jobs)(delayed(_started)() for _ in range(effective_n_jobs(n_jobs)))
     finally:
         os.environ["PYTHONWARNINGS"] = warned
         signal.signal(signal.SIGINT, handler)
+
+
+def _started() -> None:
+    """Be the first task of a worker.
+
+    To find this function it loads what the fits need: loaded later, that much more memory would
+    be taken for a leak, and the worker be replaced with a warning.
+    """
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from kerndict.classifiers.progress import unwatched, watched, watcher
+from kerndict.cli.device import Place
 from kerndict.cli.parameters import Classifier
 from kerndict.cli.work import say
 from kerndict.landmarks import SMALL_ROWS, Sample, row_keys
@@ -72,8 +73,9 @@ def fit_streamed(
     found: Overview,
     rows: Callable[[], AbstractContextManager[Rows]],
     as_labels: Callable[[list[str]], NDArray],
+    place: Place,
 ) -> None:
-    """Fit a model in a second pass over the table, which ``rows`` gives.
+    """Fit a model in a second pass over the table, which ``rows`` gives, in some place.
 
     What is before the classifier is fitted to the rows that were drawn.
     """
@@ -82,7 +84,7 @@ def fit_streamed(
     classifier = model[-1] if isinstance(model, Pipeline) else model
 
     def prepared(X: NDArray) -> NDArray:
-        return model[:-1].transform(X) if isinstance(model, Pipeline) else X
+        return place.moved(model[:-1].transform(X) if isinstance(model, Pipeline) else X)
 
     def batches(rows: Rows) -> Iterator[tuple[NDArray, NDArray]]:
         done = 0
@@ -95,7 +97,7 @@ def fit_streamed(
     if isinstance(model, Pipeline):
         model[:-1].fit(found.sample.X, y)
     tell = watcher()
-    with rows() as second, watched(unwatched):
+    with rows() as second, watched(unwatched), place.computing():
         classifier.fit_batches(
             batches(second),
             prepared(found.sample.X),

@@ -2,8 +2,6 @@
 
 import argparse
 import os
-import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from kerndict._limits import check_bytes
 from kerndict._words import span
 from kerndict.classifiers.summary import human_bytes, summary
+from kerndict.cli import cluster
 from kerndict.cli.common import (
     UsageError,
     add_command,
@@ -26,7 +24,9 @@ from kerndict.cli.common import (
     facts,
     grid,
 )
-from kerndict.cli.intake import Intake, described, take_in
+from kerndict.cli.device import Place, add_device
+from kerndict.cli.intake import Intake, described, held_by, take_in
+from kerndict.cli.labels import as_labels
 from kerndict.cli.parameters import (
     Classifier,
     add_parameters,
@@ -38,7 +38,8 @@ from kerndict.cli.parameters import (
 from kerndict.cli.prepare import add_preparation, check_preparation
 from kerndict.cli.search import GRID, search
 from kerndict.cli.stream import WHOLE, fit_streamed
-from kerndict.cli.work import warn_if_long, work
+from kerndict.cli.work import kernel_bytes, warn_if_long, work
+from kerndict.landmarks import landmark_count
 from kerndict.persistence import save_named
 from kerndict.tables import Cells, Rows, Source
 from kerndict.tabular import (
@@ -52,8 +53,6 @@ from kerndict.tabular import (
 
 #: Columns of names in what is printed.
 _INDENT = 9
-#: A whole number as files spell it: 2, or 2.0 in a column of floats; 02 is a name.
-_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,17})(\.0)?")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -79,6 +78,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", type=Path, required=True, metavar="MODEL", help="the model file")
     add_force(command)
+    add_device(command)
     add_preparation(command)
     command.add_argument(
         "--linear", action="store_true", help="the linear classifier instead of the kernel one"
@@ -95,6 +95,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="PARAMETER=V1,V2",
         help="search these values instead; may be repeated for all combinations",
     )
+    cluster.add_scheduler(command, "rows are learned from where they are read")
     add_parameters(command)
     command.set_defaults(run=_run)
 
@@ -105,16 +106,18 @@ def _run(options: argparse.Namespace) -> int:
     for name, values in candidates.items():
         for value in values:
             make_classifier(options.linear, {**given, name: value})
-    make_classifier(options.linear, given)
+    classifier = make_classifier(options.linear, given)
     if options.out.exists() and not options.out.is_file():
         raise OSError(f"--out {options.out} cannot be written: a model is a plain file.")
+    begin = time.perf_counter()
+    if options.scheduler is not None:
+        print(_report(options, cluster.train(options, classifier), time.perf_counter() - begin))
+        return 0
     source = Source(options.data, again=True)
     check_out(options.out, source.names, options.force)
     whole = given.get("n_landmarks") == "all"
-    at_once = whole or given.get("decision") == "residual" or bool(candidates)
-    begin = time.perf_counter()
-    taken = take_in(options, source, at_once)
-    if whole and not options.linear and _kernel_bytes(taken.X) > _memory():
+    taken = take_in(options, source)
+    if whole and not options.linear and kernel_bytes(taken.X) > _memory():
         raise MemoryError(_remedy(taken.X))
     y = as_labels(taken.labels, taken.limit)
     sizes = np.unique(y, return_counts=True)[1]
@@ -132,8 +135,7 @@ def _run(options: argparse.Namespace) -> int:
         scale = _scale(options, taken, y, int(sizes.sum()), lambda scale: make({}, scale))
         model = _fitted(options, source, taken, y, candidates, lambda found: make(found, scale))
     except MemoryError as error:
-        remedy = _remedy(taken.X) if whole and not options.linear else "Use fewer rows."
-        raise MemoryError(f"{error} {remedy}") from error
+        raise MemoryError(f"{error} {_way_out(options, taken)}") from error
     if isinstance(model, Pipeline) and taken.names is not None:
         name_columns(model[0], taken.names)
     save_named(model, options.out, taken.names, options.force, taken.label)
@@ -147,10 +149,12 @@ def _say_data(taken: Intake, sizes: NDArray) -> None:
         f"{sizes.sum()} rows of {len(taken.used)} features in {len(sizes)} classes of "
         f"{span(sizes.min(), sizes.max())} rows"
     )
-    print(facts([("data", words)], _INDENT))
+    print(facts([("data", words)], _INDENT), flush=True)
     if taken.names is not None and any(column.words for column in taken.columns):
-        print(grid(["column", "what it is", "taken"], described(taken.columns), right=False))
-    sys.stdout.flush()
+        print(
+            grid(["column", "what it is", "taken"], described(taken.columns), right=False),
+            flush=True,
+        )
 
 
 def _scale(
@@ -168,8 +172,12 @@ def _scale(
     if scale is None and not is_plain(taken.used):
         scale = "columns"
     if scale is None:
-        quiet = bool(given_parameters(options).get("verbose"))
-        found = work(lambda: choose_scale(make, ("rows", "columns"), taken.X, y), quiet)
+        given = given_parameters(options)
+        threads = given.get("n_jobs")
+        found = work(
+            lambda: choose_scale(make, ("rows", "columns"), taken.X, y, threads),
+            bool(given.get("verbose")),
+        )
         scale = found[0].scale if found else "rows"
         if found:
             best, other = found
@@ -189,25 +197,21 @@ def _fitted(
     make: Callable[[dict[str, Any]], Classifier | Pipeline],
 ) -> Classifier | Pipeline:
     """Return a fitted model: of all rows at once, or of a second pass over the table."""
-    quiet = bool(given_parameters(options).get("verbose"))
+    given, place = given_parameters(options), Place(options.device)
+    quiet = bool(given.get("verbose"))
     if taken.overview is None:
-        chosen = {}
-        if candidates:
-            chosen = search(make, candidates, taken.X, y, given_parameters(options).get("n_jobs"))
-        model = make(chosen)
-        return work(lambda: model.fit(taken.X, y), quiet)
-    model = make({})
+        n_jobs = given.get("n_jobs")
+        model = make(search(make, candidates, taken.X, y, n_jobs) if candidates else {})
+        return work(lambda: place.fit(model, taken.X, y), quiet)
+    model, seen = make({}), taken.overview
 
     @contextmanager
     def rows() -> Iterator[Rows]:
-        left_out = [column.name for column in taken.columns if column.role is Role.OUT]
+        out = [column.name for column in taken.columns if column.role is Role.OUT]
         with source.open() as table:
-            yield table.training_rows(
-                options.label, [*options.drop, *left_out], taken.cells, Cells.STRICT
-            )
+            yield table.training_rows(options.label, options.drop + out, taken.cells, Cells.STRICT)
 
-    seen = taken.overview
-    work(lambda: fit_streamed(model, seen, rows, lambda found: as_labels(found, WHOLE)), quiet)
+    work(lambda: fit_streamed(model, seen, rows, lambda y: as_labels(y, WHOLE), place), quiet)
     return model
 
 
@@ -238,28 +242,24 @@ def _memory() -> float:
         return np.inf
 
 
-def _kernel_bytes(X: NDArray) -> int:
-    return X.itemsize * len(X) ** 2
+def _way_out(options: argparse.Namespace, taken: Intake) -> str:
+    """Return what to change in this very command, so that it takes less memory."""
+    given = given_parameters(options)
+    if given.get("n_landmarks") == "all":
+        return "Leave out --n-landmarks all." if options.linear else _remedy(taken.X)
+    if taken.overview is None and taken.names is None:
+        return "Save the rows as csv or parquet, which are read a batch at a time."
+    held = held_by(options)
+    if held:
+        return f"Leave out {held}: the table is then read a batch at a time."
+    width = 2 * len(taken.used)
+    fewer = (given.get("n_landmarks") or landmark_count(max(len(taken.X), width), width)) // 2
+    return f"Give fewer landmarks, --n-landmarks {max(2, fewer)}, or leave out columns by --drop."
 
 
 def _remedy(X: NDArray) -> str:
-    size = f"{len(X)} x {len(X)}, {human_bytes(_kernel_bytes(X))}"
+    size = f"{len(X)} x {len(X)}, {human_bytes(kernel_bytes(X))}"
     return f"The kernel classifier holds a matrix of {size}: leave out --n-landmarks all."
-
-
-def as_labels(labels: list[str], limit: int) -> NDArray:
-    """Return labels as integers if all of them are written as such, else as strings.
-
-    These may take ``limit`` bytes; each takes as many as the longest.
-
-    >>> as_labels(["2", "10"], 100), as_labels(["2.0", "10.0"], 100), as_labels(["2", "02"], 100)
-    (array([ 2, 10]), array([ 2, 10]), array(['2', '02'], dtype='<U2'))
-    """
-    whole = {label: _WHOLE.fullmatch(label) for label in set(labels)}
-    if not all(whole.values()):
-        check_bytes(4 * len(labels) * max(map(len, whole)), limit, "the array of labels")
-        return np.array(labels)
-    return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
 
 
 def _report(options: argparse.Namespace, model: Classifier | Pipeline, seconds: float) -> str:

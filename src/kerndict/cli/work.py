@@ -9,6 +9,8 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
+from numpy.typing import NDArray
+
 from kerndict._jit import is_cold
 from kerndict._words import clock
 from kerndict.classifiers.progress import unwatched, watched
@@ -102,3 +104,8 @@ def warn_if_long(seconds: float) -> None:
     """Say beforehand that something will take long."""
     if seconds > LONG:
         say(f"the fit will take about {clock(seconds)}")
+
+
+def kernel_bytes(X: NDArray) -> int:
+    """Return the memory of the kernel matrix of some rows."""
+    return X.itemsize * len(X) ** 2

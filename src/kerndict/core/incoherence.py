@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm, dsyrk
 
+from kerndict._arrays import eps, namespace, on_host
+
 #: Dictionaries that a product with S takes at once.
 GROUP = 8
 #: Relative residual of (12) at which the Krylov space is deep enough.
@@ -128,29 +130,35 @@ def krylov_eigenbasis(
     right, energies : (m, n) and (n,), ``F x`` and ``|x|^2`` of the atoms in use
     gamma : float
     """
+    xp = namespace(W)
     block = basis = orthonormal(W)
-    T = np.empty((0, 0))
+    T: NDArray | None = None
     for depth in range(MAX_DEPTH + 1):
         image = penalty(block)
         column = basis.T @ image
-        T = np.block([[T, column[: len(T)]], [column.T]])
-        values, V = np.linalg.eigh(T)
+        if T is None:
+            T = column.T
+        else:
+            above = xp.concat([T, column[: T.shape[0], :]], axis=1)
+            T = xp.concat([above, column.T], axis=0)
+        values, V = xp.linalg.eigh(T)
         if depth == MAX_DEPTH:
             break
         rest = image - basis @ column
         rest -= basis @ (basis.T @ rest)
         # The residual of (12) leaves the space through its last block only.
         solution = V @ ((V.T @ (basis.T @ right)) / (energies + 2 * gamma * values[:, None]))
-        residual = 2 * gamma * rest @ solution[-block.shape[1] :]
-        if np.all(_norms(residual) <= RESIDUAL * _norms(right)):
+        residual = 2 * gamma * rest @ solution[-block.shape[1] :, :]
+        if xp.all(_norms(residual) <= RESIDUAL * _norms(right)):
             break
         block = orthonormal(rest)
-        basis = np.hstack([basis, block])
-    return basis @ V, np.maximum(values, 0)
+        basis = xp.concat([basis, block], axis=1)
+    return basis @ V, xp.maximum(values, 0)
 
 
 def _norms(W: NDArray) -> NDArray:
-    return np.sqrt(np.sum(W**2, axis=0))
+    xp = namespace(W)
+    return xp.sqrt(xp.sum(W**2, axis=0))
 
 
 def orthonormal(W: NDArray) -> NDArray:
@@ -161,7 +169,12 @@ def orthonormal(W: NDArray) -> NDArray:
     the condition; together they take half the time of a singular value decomposition.
     """
     for _ in range(2):
-        w, V = np.linalg.eigh(W.T @ W)
-        kept = w > max(W.shape) * np.finfo(W.dtype).eps * w.max(initial=0)
-        W = W @ (V[:, kept] / np.sqrt(w[kept]))
+        xp = namespace(W)
+        w, V = xp.linalg.eigh(W.T @ W)
+        if on_host(W):
+            kept = w > max(W.shape) * np.finfo(W.dtype).eps * w.max(initial=0)
+            W = W @ (V[:, kept] / np.sqrt(w[kept]))
+        else:  # ascending
+            lost = int(xp.count_nonzero(w <= max(W.shape) * eps(W.dtype) * w[-1]))
+            W = W @ (V[:, lost:] / xp.sqrt(w[lost:]))
     return W

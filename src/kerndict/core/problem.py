@@ -37,6 +37,11 @@ class Problem(ABC):
     eigenvalues: list[NDArray]
     dtype: np.dtype
 
+    @property
+    def sizes(self) -> list[int]:
+        """The signals of each class."""
+        return [Y.shape[1] for Y in self.signals]
+
     @abstractmethod
     def start(self, i: int, atoms: NDArray) -> NDArray:
         """Normalise and set the initial atoms of class i; return their norms.

@@ -63,12 +63,23 @@ def _start_from_signals(
 ) -> None:
     Y = problem.signals[i]
     nonzero = np.flatnonzero(np.any(Y != 0, axis=0))
+    A = combination(Y.shape[1], nonzero, n, first, rng)
+    problem.start(i, problem.combine(i, A))
+
+
+def combination(
+    size: int, nonzero: NDArray, n: int, first: NDArray, rng: np.random.RandomState
+) -> NDArray:
+    """Return n atoms as combinations of the ``size`` signals of a class, (size, n).
+
+    The ``first`` signals, then others that are not zero, then Gaussian combinations of all.
+    """
     drawn = rng.permutation(np.setdiff1d(nonzero, first))[: n - len(first)]
     chosen = np.concatenate([first, drawn])
-    A = np.zeros((Y.shape[1], n))
+    A = np.zeros((size, n))
     A[chosen, np.arange(len(chosen))] = 1
-    A[:, len(chosen) :] = rng.standard_normal((Y.shape[1], n - len(chosen)))
-    problem.start(i, problem.combine(i, A))
+    A[:, len(chosen) :] = rng.standard_normal((size, n - len(chosen)))
+    return A
 
 
 def start_from_gaussian(problem: Problem, n: Sequence[int], rng: np.random.RandomState) -> None:

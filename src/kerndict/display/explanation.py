@@ -110,7 +110,7 @@ class ExplanationDisplay:
         X : array-like of shape (n_features,) or (1, n_features)
             The sample.
         diagonal : array-like of shape (1,), optional
-            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+            Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
         image_shape : (height, width) or (height, width, 3), optional
             Draw the sample and the atoms as images instead of features; not for
             ``kernel="precomputed"``.
@@ -214,9 +214,16 @@ class ExplanationDisplay:
         draw_weights(panel, found.feature_names, found.values[0], found.feature_weights[0])
         winner, runner_up = (label_text(label) for label in found.classes[found.top[0]])
         small = {"fontsize": "small"}
-        # On two lines, as both labels may be long.
-        panel.set_title(f"← for {runner_up}\n", loc="left", color=RUNNER_UP, **small)
         panel.set_title(f"for {winner} →", loc="right", color=WINNER, **small)
+        panel.annotate(  # a line above, as both labels may be long
+            f"← for {runner_up}",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 21),
+            textcoords="offset points",
+            color=RUNNER_UP,
+            **small,
+        )
         panel.set_xlabel("weight of the feature")
         self.figure_, self.ax_ = figure, self.axes_["scores"]
         return self

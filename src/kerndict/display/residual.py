@@ -85,7 +85,7 @@ class ResidualDisplay:
         X, y : array-like
             Samples and their true labels.
         diagonal : array-like of shape (n_samples,), optional
-            k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
+            Energies k(y, y), where ``kernel="precomputed"`` needs it; see `class_residuals`.
         normalize, ax, cmap, im_kw
             As in :meth:`plot`.
 

@@ -45,6 +45,8 @@ def to_onnx(
     ------
     ModelFormatError
         A part of the model cannot be exported; the message names it.
+    TypeError
+        There is no classifier of this package in the model.
     ImportError
         The package onnx is not installed.
     ValueError

@@ -34,7 +34,7 @@ def convert(model: Any, dtype: str) -> Any:
     for step in (*before, classifier):
         if not isinstance(step, str | FunctionTransformer | None):
             check_is_fitted(step)
-    fitted = classifier.model_
+    fitted = classifier.to("cpu").model_
     wanted = np.dtype(dtype)
     graph = Graph(wanted, max(float(np.finfo(kind).eps) for kind in (wanted, fitted.dtype)))
     rows = "X"

@@ -48,6 +48,9 @@ def _energies(graph: Graph, alpha: str, G: NDArray, steps: Sequence[int]) -> str
     level = graph.reduce("ReduceMax", relative, 2, keep=True)  # (C, N, 1)
     noise = graph.op("Mul", level, graph.reals(lengths))
     least, left = graph.reals(delta * squares), graph.reals(squares)
+    # Where the n numbers of each class and signal begin, (C, N, 1).
+    each = graph.op("Range", graph.indices(0), graph.op("Size", alpha), graph.indices(n))
+    starts = graph.reshape(each, n_classes, -1, 1)
     out = energy = ""
     Q: list[str] = []
     for k in range(max(steps)):
@@ -65,21 +68,24 @@ def _energies(graph: Graph, alpha: str, G: NDArray, steps: Sequence[int]) -> str
         best = graph.op("ArgMax", alike, axis=2, keepdims=1)  # (C, N, 1), the first of them
         found = graph.op("Greater", height, zero)
 
-        def at(values: str, best: str = best) -> str:
-            return graph.op("GatherElements", values, best, axis=2)
+        place = graph.op("Add", starts, best)
+
+        def at(values: str, place: str = place) -> str:
+            return graph.op("Gather", graph.reshape(values, -1), place, axis=0)
 
         there = left if k else graph.op("Expand", left, graph.op("Shape", alpha))
-        pivot = graph.op("Sqrt", graph.op("Where", found, at(there), graph.reals(1.0)))
-        c = graph.op("Where", found, graph.op("Div", at(alpha), pivot), zero)
+        # Where no atom is left the pivot is infinite, and what is divided by it zero.
+        pivot = graph.op("Sqrt", graph.op("Where", found, at(there), graph.reals(np.inf)))
+        c = graph.op("Div", at(alpha), pivot)
         square = graph.op("Mul", c, c)
         energy = graph.op("Add", energy, square) if energy else square
         if k + 1 == max(steps):
             break
-        place = graph.op("Squeeze", graph.op("Add", best, first), graph.indices([2]))
-        q = graph.op("Gather", rows, place, axis=0)  # (C, N, n)
+        row = graph.op("Squeeze", graph.op("Add", best, first), graph.indices([2]))
+        q = graph.op("Gather", rows, row, axis=0)  # (C, N, n)
         for former in Q:
             q = graph.op("Sub", q, graph.op("Mul", at(former), former))
-        q = graph.op("Where", found, graph.op("Div", q, pivot), zero)
+        q = graph.op("Div", q, pivot)
         alpha = graph.op("Sub", alpha, graph.op("Mul", c, q))
         left = graph.op("Sub", left, graph.op("Mul", q, q))
         taken = graph.op("Equal", best, graph.indices(np.arange(n)))

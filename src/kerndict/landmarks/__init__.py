@@ -7,7 +7,7 @@ sample of bounded size (:mod:`~kerndict.landmarks.sample`) settles the rest.
 
 from kerndict.landmarks.draw import Landmarks, draw
 from kerndict.landmarks.learner import Learned, Learner
-from kerndict.landmarks.sample import Sample, row_keys
+from kerndict.landmarks.sample import Sample, row_keys, sure_limits
 from kerndict.landmarks.settle import ATOM_RIDGES
 from kerndict.landmarks.size import MOST_ATOMS, SMALL_ROWS, is_small, landmark_count, sample_count
 from kerndict.landmarks.sums import Sums
@@ -28,4 +28,5 @@ __all__ = [
     "landmark_count",
     "row_keys",
     "sample_count",
+    "sure_limits",
 ]

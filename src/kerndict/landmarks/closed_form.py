@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import beside, cast, eps, less_entries, namespace, on_host, take
 from kerndict.landmarks.sums import Principal
 from kerndict.rules.features import relative_log
 
 #: Where nothing is left of a row without itself, less than this is taken for rounding.
 SMALLEST = 1e-9
-#: Rows at a time.
-ROWS = 4096
+#: Rows at a time, on the host and on a device.
+ROWS, ROWS_ON_DEVICE = 4096, 65_536
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,13 @@ class Rows:
     importance: NDArray
 
     def __len__(self) -> int:
-        return len(self.Z)
+        return self.Z.shape[0]
 
     def part(self, which: NDArray) -> Self:
         """Return some of the rows."""
         return type(self)(
-            self.Z[which],
-            self.energies[which],
+            take(self.Z, which),
+            take(self.energies, which),
             self.labels[which],
             self.weights[which],
             self.importance[which],
@@ -56,22 +57,25 @@ class Rows:
 
     def chunks(self) -> Iterator[tuple[slice, NDArray]]:
         """Yield some rows at a time in double precision, with their place."""
-        for part in gen_batches(len(self), ROWS):
-            yield part, self.Z[part].astype(np.float64, copy=False)
+        for part in gen_batches(len(self), ROWS if on_host(self.Z) else ROWS_ON_DEVICE):
+            yield part, cast(self.Z[part, :], np.float64, copy=False)
+
+    def zeros(self, count: int) -> NDArray:
+        """Return so many numbers for each row, in double precision."""
+        return beside(np.zeros((len(self), count)), self.Z)
 
 
 def label_scores(rows: Rows, principal: Principal, ridges: Sequence[float]) -> list[NDArray]:
     """Return f_c of every row without itself, (N, C), for each ridge."""
-    found = [np.empty((len(rows), len(principal.by_class))) for _ in ridges]
-    places = np.arange(len(rows))
+    xp = namespace(rows.Z)
+    found = [rows.zeros(principal.by_class.shape[0]) for _ in ridges]
     for part, Z in rows.chunks():
-        squares, v = Z**2, rows.weights[part]
+        squares, v = Z**2, beside(rows.weights[part], Z)
         for f, ridge in zip(found, ridges, strict=True):
             inverse = 1 / (principal.spread + ridge * principal.unit)
-            f[part] = (Z * inverse) @ principal.by_class.T
             own = v * (squares @ inverse)
-            f[places[part], rows.labels[part]] -= own
-            f[part] /= np.maximum(1 - own, SMALLEST)[:, None]
+            scores = less_entries((Z * inverse) @ principal.by_class.T, rows.labels[part], own)
+            f[part, :] = scores / xp.maximum(1 - own, SMALLEST)[:, None]
     return found
 
 
@@ -85,25 +89,26 @@ class ClassAtoms:
     @classmethod
     def from_rows(cls, rows: Rows, n_classes: int, p: int, n_atoms: Sequence[int] | None) -> Self:
         """Return the principal directions of every class; ``n_atoms`` of them, if given."""
+        xp, host = namespace(rows.Z), on_host(rows.Z)
         atoms, spread = [], []
         for c in range(n_classes):
             own = np.flatnonzero(rows.labels == c)
             if not len(own):  # none with energy: an atom that explains nothing
-                d, V = np.zeros(1), np.eye(p, 1)
+                d, V = beside(np.zeros(1), rows.Z), beside(np.eye(p, 1), rows.Z)
             elif len(own) < p:  # the same from the right singular vectors
-                _, root, Vt = np.linalg.svd(_scaled(rows, own, p), full_matrices=False)
+                _, root, Vt = xp.linalg.svd(_scaled(rows, own, p), full_matrices=False)
                 d, V = root**2, Vt.T
             else:
-                moment = np.zeros((p, p))
-                for part in gen_batches(len(own), ROWS):
+                moment = beside(np.zeros((p, p)), rows.Z)
+                for part in gen_batches(len(own), ROWS if host else ROWS_ON_DEVICE):
                     scaled = _scaled(rows, own[part], p)
                     moment += scaled.T @ scaled
-                d, V = np.linalg.eigh(moment)
-                d, V = np.maximum(d[::-1], 0), V[:, ::-1]
-            kept = max(1, int(np.sum(d > np.finfo(rows.Z.dtype).eps * d[0])))
+                d, V = xp.linalg.eigh(moment)
+                d, V = xp.maximum(xp.flip(d), 0), xp.flip(V, axis=1)
+            kept = max(1, int(xp.count_nonzero(d > eps(rows.Z.dtype) * d[0])))
             if n_atoms is not None:
                 kept = min(kept, n_atoms[c])
-            atoms.append(np.ascontiguousarray(V[:, :kept]))
+            atoms.append(np.ascontiguousarray(V[:, :kept]) if host else V[:, :kept])
             spread.append(d[:kept])
         return cls(atoms, spread)
 
@@ -113,22 +118,24 @@ class ClassAtoms:
 
     def left(self, rows: Rows, ridges: Sequence[float]) -> list[NDArray]:
         """Return -log o_c of every row without itself, relative to k(y, y), for each ridge."""
-        found = [np.empty((len(rows), len(self.atoms))) for _ in ridges]
-        p = len(self.atoms[0])
+        xp = namespace(rows.Z)
+        found = [rows.zeros(len(self.atoms)) for _ in ridges]
+        p = self.atoms[0].shape[0]
         for part, Z in rows.chunks():
-            Z = np.ascontiguousarray(Z[:, :p])
+            Z = np.ascontiguousarray(Z[:, :p]) if on_host(Z) else Z[:, :p]
             for c, (V, d) in enumerate(zip(self.atoms, self.spread, strict=True)):
                 squares = (Z @ V) ** 2
-                explained = squares.sum(axis=1)
-                own = np.where(rows.labels[part] == c, rows.importance[part], 0)
+                explained = xp.sum(squares, axis=1)
+                own = beside(np.where(rows.labels[part] == c, rows.importance[part], 0), Z)
                 for o, ridge in zip(found, ridges, strict=True):
                     g = squares @ (1 / (d + ridge))
-                    without = g / np.maximum(1 - own * g, SMALLEST)
+                    without = g / xp.maximum(1 - own * g, SMALLEST)
                     o[part, c] = rows.energies[part] - explained + ridge * without
         return [-relative_log(o, rows.energies) for o in found]
 
 
 def _scaled(rows: Rows, which: NDArray, p: int) -> NDArray:
     """Return the first p coordinates of some rows, times the root of what each counts."""
-    Z = rows.Z[which, :p].astype(np.float64, copy=False)
-    return Z * np.sqrt(rows.importance[which])[:, None]
+    Z = rows.Z[which, :p] if on_host(rows.Z) else take(rows.Z[:, :p], which)
+    roots = beside(np.sqrt(rows.importance[which]), Z)
+    return cast(Z, np.float64, copy=False) * roots[:, None]

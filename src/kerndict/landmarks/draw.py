@@ -5,20 +5,20 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import cast, eps, namespace, on_host, solve_upper, take
 from kerndict._state import stored
 from kerndict.kernels import Kernel
+from kerndict.landmarks.pivoted import pivoted_factor
 
 #: Rows of a class that are drawn in any case, where there are landmarks enough for that.
 PER_CLASS = 10
 #: A landmark that adds less than this, of the largest k(y, y), is left out: sums of kernel values
 #: tell such small parts with rounding only.
 LOST = 1e-6
-#: Numbers of a kernel matrix that are held at a time.
-AT_A_TIME = 2**22
+#: Numbers of a kernel matrix that are held at a time, on the host and on a device.
+AT_A_TIME, AT_A_TIME_ON_DEVICE = 2**22, 2**26
 #: Of rows that others represent less than the limit is left; of an indefinite kernel, so much more.
 NOT_ROUNDING = 100
 
@@ -52,25 +52,25 @@ class Landmarks:
         ValueError
             No row has any energy, or the kernel is not positive semidefinite on the rows.
         """
-        K = kernel.matrix(rows, rows).astype(np.float64)
+        xp, K = namespace(rows), cast(kernel.matrix(rows, rows), np.float64)
         K = (K + K.T) / 2
-        largest = max(float(np.diagonal(K).max()), 0.0)
-        limit = largest * max(LOST, float(np.sqrt(np.finfo(rows.dtype).eps)))
-        factor, pivots, rank, _ = dpstrf(K, tol=limit, lower=0, overwrite_a=0)
-        if rank == 0 or limit == 0:
+        largest = max(float(xp.max(xp.linalg.diagonal(K))), 0.0)
+        limit = largest * max(LOST, float(np.sqrt(eps(rows.dtype))))
+        R, kept, rest = pivoted_factor(K, limit)
+        if not len(kept) or limit == 0:
             raise ValueError(
                 f"kernel={kernel.name!r} is zero on all landmarks: k(y, y) must be > 0."
             )
-        kept, rest = pivots[:rank] - 1, pivots[rank:] - 1
-        R = np.triu(factor[:rank, :rank])
-        told = solve_triangular(R, K[np.ix_(kept, rest)], trans="T", check_finite=False)
-        left = K[np.ix_(rest, rest)] - told.T @ told
-        if np.abs(left).max(initial=0) > NOT_ROUNDING * limit:
+        if len(rest):
+            beyond = take(K.T, rest).T
+            told = solve_upper(R, take(beyond, kept), transposed=True)
+            left = take(beyond, rest) - told.T @ told
+        if len(rest) and float(xp.max(xp.abs(left))) > NOT_ROUNDING * limit:
             raise ValueError(
                 f"kernel={kernel.name!r} is not positive semidefinite on the landmarks: give a "
                 "kernel that is, such as 'rbf', or 'poly' with coef0 >= 0."
             )
-        return cls(kernel, rows[kept], indices[kept], R)
+        return cls(kernel, take(rows, kept), indices[kept], R)
 
     def correlations(self, X: NDArray) -> NDArray:
         """Return the kernel of rows with the landmarks, (len(X), M)."""
@@ -81,9 +81,14 @@ class Landmarks:
 
         Of the kernel only some rows are held at a time.
         """
-        basis = basis.astype(X.dtype, copy=False)
-        Z = np.empty((len(X), basis.shape[1]), X.dtype)
-        for part in gen_batches(len(X), max(1, AT_A_TIME // len(basis))):
+        n_rows, basis = X.shape[0], cast(basis, X.dtype, copy=False)
+        at_a_time = AT_A_TIME if on_host(X) else AT_A_TIME_ON_DEVICE
+        parts = gen_batches(n_rows, max(1, at_a_time // basis.shape[0]))
+        if not on_host(X):
+            products = [self.correlations(X[part, :]) @ basis for part in parts]
+            return namespace(X).concat(products) if products else X[:, :0] @ basis[:0, :]
+        Z = np.empty((n_rows, basis.shape[1]), X.dtype)
+        for part in parts:
             np.matmul(self.correlations(X[part]), basis, out=Z[part])
         return Z
 

@@ -1,12 +1,24 @@
 """Rows come in, in any batches; a model comes out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import (
+    Array,
+    beside,
+    cast,
+    host_dtype,
+    moved,
+    namespace,
+    on_host,
+    side_by_side,
+    to_host,
+)
 from kerndict.landmarks.closed_form import ClassAtoms, Rows
 from kerndict.landmarks.draw import Landmarks
 from kerndict.landmarks.sample import Sample, row_keys
@@ -39,16 +51,26 @@ class Learner:
     def __init__(self, landmarks: Landmarks, n_classes: int, seed: int) -> None:
         self.landmarks, self.n_classes, self.seed = landmarks, n_classes, seed
         rows = landmarks.rows
-        self.sums = Sums.empty(len(rows), n_classes)
-        count = sample_count(len(rows), rows.shape[1], rows.dtype.itemsize)
-        self.sample = Sample.empty(count, rows.shape[1], rows.dtype)
+        self.sums = Sums.empty(rows.shape[0], n_classes, rows)
+        count = sample_count(rows.shape[0], rows.shape[1], host_dtype(rows.dtype).itemsize)
+        self.sample = Sample.empty(count, rows.shape[1], rows.dtype, rows)
 
-    def add(self, X: NDArray, labels: NDArray, weights: NDArray) -> None:
-        """Learn from rows, their classes and weights."""
-        keys = row_keys(self.seed, int(self.sums.rows.sum()), len(X))
+    def add(self, X: NDArray, labels: NDArray, weights: NDArray, start: int | None = None) -> None:
+        """Learn from rows, their classes and weights.
+
+        ``start`` is the place of the first one among all rows there are, where others than those
+        learned so far stand before it.
+        """
+        before = int(self.sums.rows.sum()) if start is None else start
+        keys = row_keys(self.seed, before, X.shape[0])
         energies = self.landmarks.kernel.diagonal(X)
         self.sums.add(self.landmarks.correlations(X), energies, labels, weights)
         self.sample.add(X, labels, weights, keys)
+
+    def merge(self, other: "Learner") -> None:
+        """Learn what another learner with the same landmarks has learned, from rows behind."""
+        self.sums.merge(other.sums)
+        self.sample.merge(other.sample)
 
     def copy(self) -> Self:
         """Return a learner that goes on by itself; rows and landmarks are shared."""
@@ -56,11 +78,22 @@ class Learner:
         other.sums, other.sample = deepcopy(self.sums), copy(self.sample)
         return other
 
+    def converted(self, convert: Callable[[Array], Array]) -> Self:
+        """Return a learner with every array of rows or landmarks converted."""
+        other, products = copy(self), self.sums.products
+        if on_host(products):  # where only the lower triangle counts
+            products = np.tril(products) + np.tril(products, -1).T
+        parts = [self.landmarks, products, self.sums.by_class]
+        other.landmarks, products, by_class = moved(parts, convert)
+        other.sums = replace(self.sums, products=products, by_class=by_class)
+        other.sample = replace(self.sample, X=convert(self.sample.X))
+        return other
+
     def rows(self, principal: Principal, mean: float = 1.0) -> Rows:
         """Return the sample in principal coordinates; ``mean`` is taken for a weight of 1."""
         sample = self.sample
         Z = self.landmarks.coordinates(sample.X, principal.basis)
-        energies = self.landmarks.kernel.diagonal(sample.X).astype(np.float64)
+        energies = cast(self.landmarks.kernel.diagonal(sample.X), np.float64)
         importance = sample.importance(self.sums.weight) / mean
         return Rows(Z, energies, sample.labels, sample.weights / mean, importance)
 
@@ -76,33 +109,36 @@ class Learner:
         mean = float(self.sums.weight.sum() / self.sums.rows.sum())
         principal = Principal.from_sums(self.landmarks, self.sums, mean)
         rows = self.rows(principal, mean)
-        rows = rows.part(np.flatnonzero(rows.energies > 0)) if not rows.energies.all() else rows
-        p = coordinate_count(self.n_classes, len(rows), len(principal.spread))
+        energies = to_host(rows.energies)
+        rows = rows.part(np.flatnonzero(energies > 0)) if not energies.all() else rows
+        p = coordinate_count(self.n_classes, len(rows), principal.spread.shape[0])
         counts = None if n_atoms is None else n_atoms.tolist()
         atoms = ClassAtoms.from_rows(rows, self.n_classes, p, counts)
         rng = np.random.RandomState(self.seed)
         share = self.sample.share(self.sums.weight)
         settled = settle(rows, principal, atoms, share, ridges, rng)
         dtype = self.landmarks.rows.dtype
-        basis = np.hstack([principal.basis[:, :p], principal.basis @ settled.head])
+        xp = namespace(principal.basis)
+        basis = side_by_side([principal.basis[:, :p], principal.basis @ settled.head])
         space = LandmarkSpace(
             n_features=self.landmarks.rows.shape[1],
             kernel=self.landmarks.kernel,
             fit_indices=self.landmarks.indices,
             rows=self.landmarks.rows,
-            basis=basis.astype(dtype),
+            basis=cast(basis, dtype),
             n_coordinates=p,
         )
-        found = [V.astype(dtype) for V in atoms.atoms]
-        grams = [np.eye(V.shape[1], dtype=dtype) for V in atoms.atoms]
+        found = [cast(V, dtype) for V in atoms.atoms]
+        kind = {"dtype": dtype, "device": basis.device} if not on_host(basis) else {"dtype": dtype}
+        grams = [xp.eye(V.shape[1], **kind) for V in atoms.atoms]
         rule = LandmarkRule(
             grams,
-            [share.astype(dtype) for share in atoms.shares(settled.atom_ridge)],
-            np.eye(len(basis[0]), dtype=dtype)[:, p:],
+            [cast(share, dtype) for share in atoms.shares(settled.atom_ridge)],
+            xp.eye(basis.shape[1], **kind)[:, p:],
             settled.atom_ridge,
             settled.weight,
-            settled.offsets,
-            settled.held_out,
-            settled.losses,
+            beside(settled.offsets, basis),
+            beside(settled.held_out, basis),
+            beside(settled.losses, basis),
         )
         return Learned(space, found, grams, rule)

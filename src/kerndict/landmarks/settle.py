@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import beside, cast, namespace, on_host, take
 from kerndict.landmarks.closed_form import ClassAtoms, Rows, label_scores
 from kerndict.landmarks.correction import Correction
 from kerndict.landmarks.sums import Principal
@@ -110,19 +111,19 @@ def settle(
         ridges = [ridge * principal.unit for ridge in CORRECTION_RIDGES]
         corrections = held_out_corrections(corrected, fold, n_held, ridges)
         mixtures = [
-            fit_weights([*features, g[held]], told.labels, None, told.importance)
+            fit_weights([*features, take(g, held)], told.labels, None, told.importance)
             for g in corrections
         ]
         best = int(np.argmin([loss for _, _, loss in mixtures]))
         if mixtures[best][2] <= closed.loss - GAIN:
-            features, given = [*features, corrections[best][held]], mixtures[best][:2]
+            features, given = [*features, take(corrections[best], held)], mixtures[best][:2]
             *_, correction = corrected.path(rows.importance, ridges[: best + 1])
     weights, offsets = best_weights(features, told, *given)
-    head = weights[0] * head
+    head = float(weights[0]) * head
     if correction is not None:
-        head[:q] += weights[2] * correction
-    scores = weigh(features, weights, offsets)
-    strange, lost = np.sort(-scores.max(axis=1)), np.sort(losses(scores, told.labels))
+        head[:q, :] += float(weights[2]) * correction
+    xp, scores = namespace(head), weigh(features, weights, offsets)
+    strange, lost = xp.sort(-xp.max(scores, axis=1)), np.sort(losses(scores, told.labels))
     return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange, lost)
 
 
@@ -144,12 +145,12 @@ def _problem(
     weight, offsets = best_weights(told_by, told, *found[:2])
     every = len(told) == len(rows)
     left = told_by[0] if every else atoms.left(rows, [closed.atom_ridge])[0]
-    q = max(CORRECTED, len(rows) // ROWS_EACH)
+    q = min(max(CORRECTED, len(rows) // ROWS_EACH), rows.Z.shape[1])
     return Correction(
-        np.ascontiguousarray(rows.Z[:, :q]),
+        np.ascontiguousarray(rows.Z[:, :q]) if on_host(rows.Z) else rows.Z[:, :q],
         rows.labels,
         rows.importance,
-        (weight[0] * left + offsets).astype(rows.Z.dtype),
+        cast(float(weight[0]) * left + beside(offsets, left), rows.Z.dtype),
         principal.spread[:q] * share,
         FEW_STEPS if n_held > 1 else MANY_STEPS,
     )
@@ -162,15 +163,17 @@ def held_out_corrections(
 
     The first fold tells where to stop: at the first ridge that is worse than the one before.
     """
-    found = [np.zeros_like(corrected.base) for _ in ridges]
+    found = [namespace(corrected.base).zeros_like(corrected.base) for _ in ridges]
     labels, base = corrected.labels, corrected.base
     for k in range(n_held):
         out = fold == k
+        places, mask = np.flatnonzero(out), beside(out, base)
+        told = take(base, places)
         path = corrected.path(np.where(out, 0, corrected.importance), ridges[: len(found)])
         so_far: list[float] = []
         for g, W in zip(found, path, strict=False):
-            g[out] = corrected.Z[out] @ W.astype(g.dtype)
-            so_far.append(losses(base[out] + g[out], labels[out]) @ corrected.importance[out])
+            g[mask] = take(corrected.Z, places) @ cast(W, g.dtype)
+            so_far.append(losses(told + take(g, places), labels[out]) @ corrected.importance[out])
             if k == 0 and len(so_far) > 1 and so_far[-1] > so_far[-2]:
                 break
         if k == 0:

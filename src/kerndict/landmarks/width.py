@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import beside, cast, take
 from kerndict.kernels import Kernel, distance_shift, median_distance
 from kerndict.landmarks.closed_form import ClassAtoms, Rows
 from kerndict.landmarks.draw import Landmarks, draw
@@ -35,10 +36,10 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> tup
     present = np.unique(labels)
     if len(present) > CLASSES:
         some = np.flatnonzero(np.isin(labels, rng.permutation(present)[:CLASSES]))
-        X, labels = X[some], labels[some]
-    rows = draw(labels, min(ROWS, len(X)), rng)
-    X, labels = X[rows].astype(np.float64), np.unique(labels[rows], return_inverse=True)[1]
-    places = draw(labels, min(LANDMARKS, len(X)), rng)
+        X, labels = take(X, some), labels[some]
+    rows = draw(labels, min(ROWS, len(labels)), rng)
+    X, labels = cast(take(X, rows), np.float64), np.unique(labels[rows], return_inverse=True)[1]
+    places = draw(labels, min(LANDMARKS, len(labels)), rng)
     best, least = FIRST, _losses(X, labels, places, WIDTHS[FIRST] * median)
     for step, margin in ((1, CLEAR), (-1, BETTER)):
         while 0 <= best + step < len(WIDTHS):
@@ -55,13 +56,13 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> tup
 def _losses(X: NDArray, labels: NDArray, places: NDArray, sigma: float) -> NDArray:
     """Return the log-loss of every row left out, with landmarks in some places."""
     kernel = Kernel("rbf", sigma, shift=distance_shift(X, sigma))
-    landmarks = Landmarks.from_rows(kernel, X[places], places)
-    n_classes, ones = int(labels.max()) + 1, np.ones(len(X))
-    K = landmarks.correlations(X)
-    sums = Sums.empty(len(landmarks.rows), n_classes)
-    sums.add(K, ones, labels, ones)
+    landmarks = Landmarks.from_rows(kernel, take(X, places), places)
+    n_classes, ones = int(labels.max()) + 1, np.ones(len(labels))
+    K, energies = landmarks.correlations(X), beside(ones, X)
+    sums = Sums.empty(landmarks.rows.shape[0], n_classes, X)
+    sums.add(K, energies, labels, ones)
     principal = Principal.from_sums(landmarks, sums)
-    rows = Rows(K @ principal.basis, ones, labels, ones, ones)
-    p = coordinate_count(n_classes, len(X), len(principal.spread))
+    rows = Rows(K @ principal.basis, energies, labels, ones, ones)
+    p = coordinate_count(n_classes, len(labels), principal.spread.shape[0])
     closed = choose_ridges(rows, principal, ClassAtoms.from_rows(rows, n_classes, p, None))
     return losses(weigh(closed.features, closed.weights, closed.offsets), labels)

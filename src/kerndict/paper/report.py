@@ -1,6 +1,6 @@
 """``report.html``: one file that holds everything, for any browser, offline."""
 
-import base64
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
@@ -9,25 +9,32 @@ from string import Template
 from typing import Any
 
 from kerndict._files import text_written_whole
-from kerndict.paper.protocol import DATASETS
-from kerndict.paper.tables import ReportTable, Rows, datasets_in
+from kerndict.paper.chart import charts
+from kerndict.paper.protocol import DATASETS, TABLES
+from kerndict.paper.tables import ReportTable, Rows, dataset_table, datasets_in
 from kerndict.paper.verdicts import Verdict
 
 
 def write_report(
     path: Path,
-    headline: str,
-    tables: Sequence[ReportTable],
+    told: Sequence[str],
+    more: Sequence[ReportTable],
     figures: Sequence[tuple[Path, str]],
     verdicts: Sequence[Verdict],
     rows: Rows,
 ) -> None:
-    """Write the report; images are inlined, nothing is loaded from elsewhere."""
+    """Write the report; images are inlined, nothing is loaded from elsewhere.
+
+    ``told`` is the result, a sentence per dataset; ``more`` are tables after those of the datasets.
+    """
     page = Template(files("kerndict.paper").joinpath("report.html.template").read_text("utf-8"))
+    tables = [*(dataset_table(rows, name) for name in datasets_in(rows)), *more]
     text = page.substitute(
-        headline=escape(headline),
+        headline="\n".join(f"<p>{_kept(escape(each))}</p>" for each in told or ["No rows yet."]),
+        charts=charts(rows),
         datasets=escape(", ".join(DATASETS[name].title for name in datasets_in(rows))),
-        tables="\n".join(_table(table) for table in tables),
+        rounds=escape(rounds_in_words(rows)),
+        tables="\n".join(_table(table) for table in tables if table.cells),
         figures="\n".join(_figure(image, caption) for image, caption in figures),
         verdicts="\n".join(_verdict(verdict) for verdict in verdicts),
         settings=_table(settings_table(rows)),
@@ -35,6 +42,27 @@ def write_report(
     )
     with text_written_whole(path) as file:
         file.write(text)
+
+
+def _kept(text: str) -> str:
+    """Return text in which a number stays with its percent sign."""
+    return text.replace(" %", "\u00a0%")
+
+
+def rounds_in_words(rows: Rows) -> str:
+    """Say what the numbers of so many rounds are."""
+    methods = [row["method"] for row in rows if row["method"] in TABLES.values()]
+    found = [(row["dataset"], row["method"]) for row in rows if row["method"] in methods]
+    counts = sorted({found.count(each) for each in found})
+    if not counts:
+        return "There are no rounds of the paper's methods."
+    if counts == [1]:
+        return "“accuracy” is that of the one round there is, and so is “best 3”."
+    kept = "the mean of the three best rounds, as the paper reports"
+    if counts[-1] == 2:
+        kept = "the same mean, as there are no three rounds to choose from"
+    many = "the rounds" if len(counts) > 1 else f"{counts[0]} rounds"
+    return f"“accuracy” is the mean of {many} ± their standard deviation, “best 3” {kept}."
 
 
 def write_markdown(
@@ -87,12 +115,21 @@ def _table(table: ReportTable) -> str:
     )
 
 
+#: What matplotlib draws in black: words, ticks, frames.  It takes the colour of the page's words.
+_BLACK = re.compile(r"#000000\b")
+_FRONT = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
+
+
 def _figure(image: Path, caption: str) -> str:
-    data = base64.b64encode(image.read_bytes()).decode()
-    return (
-        f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    """Return a figure with its SVG in the page, which so follows light and dark."""
+    drawing = _FRONT.sub("", image.read_text("utf-8")).strip()
+    drawing = re.sub(r' xmlns(:xlink)?="[^"]*"', "", drawing)
+    drawing = _BLACK.sub("currentColor", drawing)
+    words = escape(caption)
+    shape = re.search(r'viewBox="[^"]*"', drawing)
+    opened = f'<svg {shape[0] if shape else ""} role="img" aria-label="{words}">'
+    drawing = opened + drawing[drawing.index(">") + 1 :]
+    return f"<figure>{drawing}<figcaption>{words}</figcaption></figure>"
 
 
 def _verdict(verdict: Verdict) -> str:

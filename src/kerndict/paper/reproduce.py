@@ -11,8 +11,8 @@ from kerndict.paper.protocol import TABLES, plan
 from kerndict.paper.report import write_markdown, write_report
 from kerndict.paper.run import check_data, measure_product, missing_rows, run
 from kerndict.paper.store import Store
-from kerndict.paper.tables import all_tables, datasets_in
-from kerndict.paper.verdicts import headline, verdicts
+from kerndict.paper.tables import all_tables, datasets_in, grid_table
+from kerndict.paper.verdicts import headline, sentences, verdicts
 
 
 def reproduce(
@@ -79,7 +79,7 @@ def _present(store: Store, quiet: bool) -> Path:
         if arrays is not None:
             drawn += figures.draw_all(dataset, arrays, store.folder / "figures")
     report = store.folder / "report.html"
-    write_report(report, sentence, shown, drawn, judged, rows)
+    write_report(report, sentences(rows), [grid_table(store.grid())], drawn, judged, rows)
     write_markdown(store.folder / "report.md", sentence, shown, judged)
     if not quiet:
         terminal.show(shown, judged, sentence)

@@ -132,6 +132,34 @@ def peer_table(rows: Rows) -> ReportTable:
     return result
 
 
+def dataset_table(rows: Rows, dataset: str) -> ReportTable:
+    """Return all that is known of one dataset: the paper's tables, our default, the peers."""
+    result = ReportTable(
+        DATASETS[dataset].title,
+        [
+            *("method", "accuracy %", "per class", "best 3", "paper", "diff", "exact", "untrained"),
+            *("train s", "paper ", "ratio", "test s", "paper  ", "ratio "),
+        ],
+    )
+    for table, method in TABLES.items():
+        accuracy, seconds = (
+            next((row for row in make([*rows], table).cells if row[0] == result.title), None)
+            for make in (accuracy_table, time_table)
+        )
+        if accuracy and seconds:
+            result.cells.append([f"{table} {describe(method)}", *accuracy[1:], *seconds[1:]])
+    for row in peer_table(rows).cells:
+        if row[0] == result.title:
+            _, method, accuracy_, per_class, train, test = row
+            gaps = ["–"] * 5
+            result.cells.append(
+                [method, accuracy_, per_class, *gaps, train, "–", "–", test, "–", "–"]
+            )
+    told = [i for i in range(len(result.columns)) if any(row[i] != "–" for row in result.cells)]
+    cells = [[row[i] for i in told] for row in result.cells]
+    return ReportTable(result.title, [result.columns[i] for i in told], cells)
+
+
 def all_tables(rows: Rows, searches: Rows) -> list[ReportTable]:
     """Return every table that has cells."""
     built = [make(rows, table) for table in TABLES for make in (accuracy_table, time_table)]

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean
 
-from kerndict.paper.protocol import DATASETS, FIGURES, N_ATOMS, N_ITER, PUBLISHED, TABLES
+from kerndict._words import counted
+from kerndict.paper.protocol import DATASETS, DEFAULT, FIGURES, N_ATOMS, N_ITER, PUBLISHED, TABLES
 from kerndict.paper.tables import Rows, best_three, datasets_in, duration, select, times, values
 
 #: In fractions: smaller differences between mean accuracies say little.
@@ -51,15 +52,15 @@ def _uaksvd(rows: Rows) -> Verdict:
             numbers.append(
                 f"{_title(dataset)}, tables {first} and {second}: {mean(differences):+.2f} points "
                 f"on average, ahead in {sum(gain > 0 for gain in differences)} of "
-                f"{len(differences)} rounds"
+                f"{counted(len(differences), 'round')}"
             )
     ahead, behind = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     clear = sum(abs(gain) > 100 * NOISE for gain in gains)
     word = "holds" if ahead > len(gains) / 2 else "does not hold"
     return Verdict(
         "UAK-SVD usually improves on AK-SVD, sometimes only slightly",
-        f"{word}: ahead in {ahead} of {len(gains)} pairs of tables, behind in {behind}; {clear} of "
-        f"the differences exceed {100 * NOISE:g} points",
+        f"{word}: ahead in {ahead} of {counted(len(gains), 'pair')} of tables, behind in {behind}; "
+        f"differences above {100 * NOISE:g} points: {clear}",
         numbers,
     )
 
@@ -199,7 +200,12 @@ def _orthogonality(rows: Rows) -> Verdict:
 
 def headline(rows: Rows) -> str:
     """Say whether the paper's numbers were reproduced, and what the controls say."""
-    sentences = []
+    return " ".join(sentences(rows)) or "No rows yet."
+
+
+def sentences(rows: Rows) -> list[str]:
+    """Return the headline sentence by sentence, one per dataset."""
+    found = []
     for dataset in datasets_in(rows):
         tables = {t: s for t, m in TABLES.items() if (s := values(rows, dataset, m))}
         if not tables:
@@ -220,16 +226,20 @@ def headline(rows: Rows) -> str:
                 f"not reproduced, {near} of {len(gaps)} tables within 1 point and one off by "
                 f"{worst:+.2f}"
             )
-        sentences.append(f"{_title(dataset)}: {verdict} ({_controls(rows, dataset, tables)})")
-    return "; ".join(sentences) + "." if sentences else "No rows yet."
+        found.append(f"{_title(dataset)}: {verdict} ({_controls(rows, dataset, tables)}).")
+    return found
 
 
 def _controls(rows: Rows, dataset: str, tables: dict[str, list[float]]) -> str:
-    """Return the best mean of the paper's methods beside the untrained one and the SVM."""
+    """Return our default beside the best mean of the paper's methods, untrained, and the SVM."""
     best = max(tables, key=lambda table: mean(tables[table]))
     parts = [f"best table {best} {100 * mean(tables[best]):.2f} %"]
+    if (best, dataset) in PUBLISHED:
+        parts.append(f"the paper's {PUBLISHED[best, dataset].accuracy:.2f} %")
     if untrained := values(rows, dataset, f"{TABLES[best]}-iter0"):
         parts.append(f"untrained {100 * mean(untrained):.2f} %")
+    if default := values(rows, dataset, DEFAULT):
+        parts.append(f"our default {100 * mean(default):.2f} %")
     if svm := values(rows, dataset, "svc"):
         parts.append(f"tuned SVM {100 * mean(svm):.2f} %")
     return ", ".join(parts)

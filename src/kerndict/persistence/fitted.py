@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from kerndict._arrays import on_host, to_host
 from kerndict._state import Field, pack, stored_fields, unpack
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import ModelFormatError
@@ -63,6 +64,8 @@ def _prepares(space: type[Space]) -> str:
 
 def classifier_state(model: Model) -> dict[str, NDArray]:
     """Return the arrays that prediction needs, labels and feature names aside."""
+    if not on_host(model.grams[0]):
+        model = model.converted(to_host)
     prepared = model.space.preparation is not None
     return pack(model, _fields(type(model.space), type(model.rule), prepared))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import to_host
 from kerndict._state import Field, pack, stored_fields, unpack
 from kerndict.classifiers import DictionaryClassifier, KernelDictionaryClassifier
 from kerndict.exceptions import ModelFormatError
@@ -22,7 +23,7 @@ _FIELDS = [
 
 def learner_state(learner: Learner) -> dict[str, NDArray]:
     """Return the arrays that learning goes on from, landmarks and labels aside."""
-    return pack(learner, _FIELDS)
+    return pack(learner.converted(to_host), _FIELDS)
 
 
 def restore_learner(

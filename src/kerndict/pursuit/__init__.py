@@ -8,6 +8,9 @@ name                 what it computes
 `omp_codes`          sparse codes, as supports and values
 `dense_codes`        the same as a dense matrix
 `omp_energies`       what a code explains of each signal, without the code
+`class_energies`     the same over all classes at once, on a device
+`class_codes`        sparse codes of the signals of all classes at once, on a device
+`pursuit_numbers`    the numbers that these hold for a signal and a class
 `workspace_bytes`    the memory that one pursuit takes beside its input and output
 `narrow_gram`        ``M'M`` of a matrix with few columns, faster than BLAS
 ==================== ===================================================================
@@ -17,15 +20,19 @@ numba, and in ordinary loops (`kerndict.pursuit.plain`), which do not.  `kerndic
 tries the first and takes the second where they do not work.
 """
 
+from kerndict.pursuit.classes import class_codes, class_energies, pursuit_numbers
 from kerndict.pursuit.omp import dense_codes, omp_codes, omp_energies
 from kerndict.pursuit.products import NARROW, narrow_gram
 from kerndict.pursuit.shape import workspace_bytes
 
 __all__ = [
     "NARROW",
+    "class_codes",
+    "class_energies",
     "dense_codes",
     "narrow_gram",
     "omp_codes",
     "omp_energies",
+    "pursuit_numbers",
     "workspace_bytes",
 ]

@@ -1,9 +1,11 @@
 """What a pursuit is given."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kerndict._arrays import host_dtype
 
 
 class Given(NamedTuple):
@@ -25,11 +27,17 @@ class Given(NamedTuple):
 def prepare(B: NDArray, G: NDArray, s: int) -> Given:
     """Return what a pursuit is given for correlations B (N, n), in any order in memory."""
     dtype, n = B.dtype, len(G)
-    eps = np.finfo(dtype).eps
-    dependent = eps ** (2 / 3) if dtype == np.float64 else eps ** (1 / 2)
-    thresholds = dtype.type(eps ** (3 / 4)), dtype.type(dependent)
+    shares = thresholds(dtype)
     G = np.ascontiguousarray(G, dtype=dtype)
     if B.flags.f_contiguous:
-        return Given(B.T.reshape(-1), len(B), 1, len(B), G, min(s, n), *thresholds)
+        return Given(B.T.reshape(-1), len(B), 1, len(B), G, min(s, n), *shares)
     rows = np.ascontiguousarray(B).reshape(-1)
-    return Given(rows, len(B), n, 1, G, min(s, n), *thresholds)
+    return Given(rows, len(B), n, 1, G, min(s, n), *shares)
+
+
+def thresholds(dtype: Any) -> tuple[np.floating, np.floating]:
+    """Return tau and delta for a precision of any namespace; see :class:`Given`."""
+    kind = host_dtype(dtype)
+    eps = np.finfo(kind).eps
+    dependent = eps ** (2 / 3) if kind == np.float64 else eps ** (1 / 2)
+    return kind.type(eps ** (3 / 4)), kind.type(dependent)

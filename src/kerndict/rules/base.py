@@ -7,6 +7,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import namespace
+
 #: Rows are in doubt up to so many times the difference of scores that is taken for a tie.
 DOUBT = 16
 
@@ -60,8 +62,9 @@ class Rule(ABC):
 
         The first class then wins a tie, whichever way the last bits fell.
         """
-        largest = scores.max(axis=1, keepdims=True)
-        return np.where(scores >= largest - self.rounding(largest), largest, scores)
+        xp = namespace(scores)
+        largest = xp.max(scores, axis=1, keepdims=True)
+        return xp.where(scores >= largest - self.rounding(largest), largest, scores)
 
     def doubtful(self, scores: NDArray) -> NDArray:
         """Tell which signals other products of the same numbers could give to another class.

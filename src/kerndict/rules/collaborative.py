@@ -6,13 +6,14 @@ signal says nothing.  The offsets are there because classes differ in how well t
 not theirs: one of many kinds of things leaves little of anything.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import beside, cast, eps, namespace, side_by_side
 from kerndict._state import stored
 from kerndict.rules.base import Parts, Rule, class_slices
 from kerndict.rules.features import class_parts, own_feature, rule_features, spanned_energy
@@ -43,12 +44,12 @@ class CollaborativeRule(Rule):
     losses: NDArray | None = stored("real", "H", name="rule.losses", optional=True, default=None)
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
-        B = np.hstack(list(correlations))
+        B = side_by_side(list(correlations))
         return self.settle(self._scores(B, self._energies(B, energies)))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,); see :func:`p_values`."""
-        B = np.hstack(list(correlations))
+        B = side_by_side(list(correlations))
         energies = self._energies(B, energies)
         return p_values(strangeness(self._scores(B, energies), energies), self.held_out)
 
@@ -56,7 +57,7 @@ class CollaborativeRule(Rule):
         energies = self._energies(B, energies)
         scores = self.settle(self._scores(B, energies))
         X = B @ self.inverse
-        left = np.maximum(class_parts(X, B, self.grams, energies)[0], 0)
+        left = namespace(B).maximum(class_parts(X, B, self.grams, energies)[0], 0)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
 
@@ -72,7 +73,7 @@ class CollaborativeRule(Rule):
         left, spent = rule_features(B @ self.inverse, B, self.grams, energies)
         features = left, spent, own_feature(B, self.own_inverses, energies)
         scores = weigh(features, self.weights, self.offsets)
-        return np.where(energies[:, None] > 0, scores, 0)
+        return namespace(B).where(energies[:, None] > 0, scores, 0)
 
 
 def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
@@ -80,7 +81,8 @@ def strangeness(scores: NDArray, diagonal: NDArray) -> NDArray:
 
     Large for a signal of which even the winner leaves much for what it spends.
     """
-    return np.where(diagonal > 0, -scores.max(axis=1), np.inf)
+    xp = namespace(scores)
+    return xp.where(diagonal > 0, -xp.max(scores, axis=1), xp.inf)
 
 
 def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
@@ -89,8 +91,10 @@ def p_values(strange: NDArray, held_out: NDArray) -> NDArray:
     The signal itself counts as one of them, so that the share is a p-value; with no training
     sample to compare with it is 1.  ``held_out`` holds theirs, sorted.
     """
-    milder = np.searchsorted(held_out, strange)
-    return (1 + len(held_out) - milder) / (1 + len(held_out))
+    count = held_out.shape[0]
+    strange = beside(strange, held_out, held_out.dtype)
+    milder = cast(namespace(strange).searchsorted(held_out, strange), held_out.dtype)
+    return (1 + count - milder) / (1 + count)
 
 
 def largest_loss(losses: NDArray, alpha: float) -> float:
@@ -100,10 +104,11 @@ def largest_loss(losses: NDArray, alpha: float) -> float:
     it is as likely as each of the training samples to stand in any place among them.  ``losses``
     are those of the training samples, sorted; with too few of them every class belongs to the set.
     """
-    place = int(np.ceil((len(losses) + 1) * (1 - alpha)))
-    return np.inf if place > len(losses) else float(losses[place - 1])
+    count = losses.shape[0]
+    place = math.ceil((count + 1) * (1 - alpha))
+    return math.inf if place > count else float(losses[place - 1])
 
 
 def logarithmic_rounding(largest: NDArray) -> NDArray:
     """Return by how much scores differ through rounding at most; they are logarithms."""
-    return np.sqrt(np.finfo(largest.dtype).eps) * (1 + np.abs(largest))
+    return (1 + namespace(largest).abs(largest)) * math.sqrt(eps(largest.dtype))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import beside, cast, namespace, take, to_host
 from kerndict.learning import Dictionaries, Listener, Settings, learn_dictionaries
 from kerndict.rules.collaborative import CollaborativeRule
 from kerndict.rules.features import (
@@ -99,10 +100,11 @@ def _features(
         energies = part.left_out_energies()
     else:
         energies = spanned_energy(B, pseudo_inverse(G, B.dtype))
-    kept = energies > 0  # a signal without energy is like all classes
-    B, energies = B[kept], energies[kept]
+    kept = to_host(energies > 0)  # a signal without energy is like all classes
+    if not kept.all():
+        B, energies = (take(array, np.flatnonzero(kept)) for array in (B, energies))
     path = ridge_path(B, G, learned.grams, energies, ridges)
-    single = [tuple(f.astype(np.float32) for f in pair) for pair in path]  # they are many
+    single = [tuple(cast(f, np.float32) for f in pair) for pair in path]  # they are many
     own_errors = own_feature(B, own_inverses(learned.grams), energies)
     return _FoldFeatures(single, own_errors, *(array[kept] for array in told))
 
@@ -113,16 +115,17 @@ def _best(found: list[_FoldFeatures], ridges: Sequence[float], n_classes: int) -
         return Choice(ridges[len(ridges) // 2], np.ones(3), np.zeros(n_classes), *[np.empty(0)] * 3)
     labels = np.concatenate([fold.labels for fold in found])
     counted = np.concatenate([fold.weights for fold in found])
-    own_errors = np.vstack([fold.own_errors for fold in found]).astype(np.float64, copy=False)
+    xp = namespace(found[0].own_errors)
+    own_errors = cast(xp.concat([fold.own_errors for fold in found]), np.float64, copy=False)
     start, best = None, np.inf
     for k, ridge in enumerate(ridges):
-        both = (np.vstack([fold.path[k][i] for fold in found]) for i in (0, 1))
-        features = [*(f.astype(np.float64) for f in both), own_errors]
+        both = (xp.concat([fold.path[k][i] for fold in found]) for i in (0, 1))
+        features = [*(cast(f, np.float64) for f in both), own_errors]
         weights, offsets, loss = fit_weights(features, labels, start, counted)
         start = np.r_[weights, offsets]  # neighbours on the path have similar ones
         if loss < best:
             scores = weigh(features, weights, offsets)
-            held_out = np.sort(-scores.max(axis=1))
+            held_out = xp.sort(-xp.max(scores, axis=1))
             told = losses(scores, labels)
             best, choice = loss, Choice(ridge, weights, offsets, held_out, told, counted)
     return choice
@@ -136,11 +139,11 @@ def collaborative_rule(
     return CollaborativeRule(
         grams,
         choice.ridge,
-        choice.weights,
-        choice.offsets,
+        beside(choice.weights, G),
+        beside(choice.offsets, G),
         ridge_inverse(G, choice.ridge, dtype),
         own_inverses(grams),
-        choice.held_out,
+        beside(choice.held_out, G),
         None if energies_known else pseudo_inverse(G, dtype),
-        np.sort(choice.losses),
+        beside(np.sort(choice.losses), G),
     )

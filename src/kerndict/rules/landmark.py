@@ -14,6 +14,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import cast, namespace, on_host, side_by_side
+from kerndict._stack import Stack
 from kerndict._state import stored
 from kerndict.rules.base import Parts, Rule, class_slices
 from kerndict.rules.collaborative import logarithmic_rounding, p_values, strangeness
@@ -48,12 +50,12 @@ class LandmarkRule(Rule):
 
     def scores(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         assert energies is not None
-        return self.settle(self._scores(np.hstack(list(correlations)), energies))
+        return self.settle(self._scores(side_by_side(list(correlations)), energies))
 
     def typicality(self, correlations: Iterable[NDArray], energies: NDArray | None) -> NDArray:
         """Return the p-value of each signal, (N,)."""
         assert energies is not None
-        scores = self._scores(np.hstack(list(correlations)), energies)
+        scores = self._scores(side_by_side(list(correlations)), energies)
         return p_values(strangeness(scores, energies), self.held_out)
 
     def parts(self, B: NDArray, energies: NDArray | None) -> Parts:
@@ -68,6 +70,10 @@ class LandmarkRule(Rule):
 
     def _left(self, B: NDArray, energies: NDArray) -> NDArray:
         """Return o_c of every signal and class."""
+        if not on_host(B):
+            shares = Stack.of([shares[:, None] for shares in self.shares])
+            of_atoms = B[:, : sum(shares.heights)]
+            return energies[:, None] - (shares.split(of_atoms**2) @ shares.blocks)[:, :, 0].T
         explained = [
             np.square(B[:, place]) @ shares
             for place, shares in zip(class_slices(self.shares), self.shares, strict=True)
@@ -76,5 +82,6 @@ class LandmarkRule(Rule):
 
     def _scores(self, B: NDArray, energies: NDArray) -> NDArray:
         left = relative_log(self._left(B, energies), energies)
-        scores = B[:, -len(self.offsets) :] - self.weight * left + self.offsets
-        return np.where(energies[:, None] > 0, scores, 0).astype(B.dtype, copy=False)
+        scores = B[:, -self.offsets.shape[0] :] - self.weight * left + self.offsets
+        scores = namespace(B).where(energies[:, None] > 0, scores, 0)
+        return cast(scores, B.dtype, copy=False)

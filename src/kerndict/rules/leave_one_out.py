@@ -11,12 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
+from kerndict._arrays import namespace, on_host, take, with_diagonal
 from kerndict.rules.features import rule_features
 from kerndict.rules.weights import fit_weights
 
 
 def leave_one_out_codes(K: NDArray, ridge: float) -> NDArray:
     """Return the code of every sample over all others, one per row."""
+    if not on_host(K):
+        xp = namespace(K)
+        M = xp.linalg.inv(K + ridge * xp.eye(K.shape[0], dtype=K.dtype, device=K.device))
+        M = M / -xp.linalg.diagonal(M)[:, None]
+        return with_diagonal(M, 0.0)
     factor, _ = dpotrf(K + ridge * np.eye(len(K)), lower=1)
     M, _ = dpotri(factor, lower=1)  # the lower triangle of the inverse
     M += np.tril(M, -1).T
@@ -42,10 +48,11 @@ def leave_one_out_loss(K: NDArray, sizes: Sequence[int], ridges: Sequence[float]
     ends = np.cumsum(sizes)
     own = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     blocks = [K[part, part] for part in own]
+    told, energies = np.flatnonzero(counted), namespace(K).linalg.diagonal(K)
     start, best = None, np.inf
     for ridge in ridges:
-        codes = leave_one_out_codes(K, ridge)[counted]
-        features = rule_features(codes, K[counted], blocks, np.diagonal(K)[counted])
+        codes = take(leave_one_out_codes(K, ridge), told)
+        features = rule_features(codes, take(K, told), blocks, take(energies, told))
         weights, offsets, loss = fit_weights(features, labels[counted], start)
         if not loss <= best:  # nor where it is NaN
             break

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict.pursuit import dense_codes, omp_energies, workspace_bytes
+from kerndict._arrays import host_dtype, on_host, side_by_side
+from kerndict.pursuit import class_energies, dense_codes, omp_energies, workspace_bytes
 from kerndict.rules.base import Parts, Rule, class_slices
 
 
@@ -18,7 +19,7 @@ def rounding(dtype: np.dtype) -> float:
     all of a signal over atoms that are nearly dependent, some tens of eps are left, other ones in
     every shape of a batch: the limit must lie well above.
     """
-    eps = float(np.finfo(dtype).eps)
+    eps = float(np.finfo(host_dtype(dtype)).eps)
     return max(eps ** (3 / 4), 100 * eps)
 
 
@@ -40,6 +41,8 @@ class ResidualRule(Rule):
 
     def explained(self, correlations: Iterable[NDArray]) -> NDArray:
         """Return what each class explains of each signal, ``k(y,y)`` minus (21), as rows."""
+        if not on_host(self.grams[0]):
+            return class_energies(side_by_side(list(correlations)), self.grams, self.sparsity)
         each = zip(correlations, self.grams, self.sparsity.tolist(), strict=True)
         return np.stack([omp_energies(B, G, s) for B, G, s in each], axis=1)
 
@@ -58,8 +61,8 @@ class ResidualRule(Rule):
 
     def work_bytes(self) -> int:
         """Return the memory that a pursuit takes, whatever the number of rows."""
-        sizes = [len(G) for G in self.grams]
-        dtype = self.grams[0].dtype
+        sizes = [G.shape[0] for G in self.grams]
+        dtype = host_dtype(self.grams[0].dtype)
         shapes = set(zip(sizes, self.sparsity.tolist(), strict=True))
         return max(workspace_bytes(n, min(n, s), dtype) for n, s in shapes)
 

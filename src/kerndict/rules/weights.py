@@ -1,11 +1,24 @@
 """The weights of a softmax over classes, fitted by their log-loss."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
+
+from kerndict._arrays import (
+    beside,
+    cast,
+    entries,
+    inner,
+    less_entries,
+    namespace,
+    on_host,
+    row_dots,
+    to_host,
+)
 
 #: Quadratic priors, in units of one sample's log-loss.  That of the weights only matters where
 #: samples are told apart without an error, and the weights would grow without bound.
@@ -37,20 +50,24 @@ def fit_weights(
     loss : float, the mean log-loss with its priors
     """
     count, n_classes = len(features), features[0].shape[1]
-    rows = np.arange(len(labels))
     importance = np.ones(len(labels)) if importance is None else importance
     sizes = np.bincount(labels, importance, minlength=n_classes)
-    truth = np.array([feature[rows, labels] @ importance for feature in features])
+    xp, counted = namespace(*features), beside(importance, features[0])
+    own = beside(labels, features[0])
+    truth = to_host(xp.stack([cast(entries(f, own), counted.dtype) @ counted for f in features]))
 
     def objective(z: NDArray) -> tuple[float, NDArray]:
         weights, offsets = z[:count], z[count:]
-        log_p = log_softmax(weigh(features, weights, offsets), axis=1)
-        loss = -float(log_p[rows, labels] @ importance)
+        log_p = log_shares(weigh(features, weights, offsets))
+        p = xp.exp(log_p) * counted[:, None]
+        # What is summed on a device comes from there at once.
+        sums = xp.stack([entries(log_p, own) @ counted, *(inner(f, p) for f in features)])
+        found = to_host(xp.concat([sums, xp.sum(p, axis=0)]))
+        loss = -float(found[0])
         loss += (WEIGHT_PRIOR * weights @ weights + OFFSET_PRIOR * offsets @ offsets) / 2
-        p = np.exp(log_p) * importance[:, None]
-        slopes = np.array([np.vdot(feature, p) for feature in features]) - truth
+        slopes = found[1 : count + 1] - truth
         return loss, np.concatenate(
-            [slopes + WEIGHT_PRIOR * weights, p.sum(axis=0) - sizes + OFFSET_PRIOR * offsets]
+            [slopes + WEIGHT_PRIOR * weights, found[count + 1 :] - sizes + OFFSET_PRIOR * offsets]
         )
 
     found = minimize(
@@ -75,23 +92,25 @@ def polish(
     By Newton's method, weights that are 0 held there.  A search that stops where little is gained
     ends in other digits from other roundings; of this, rounding is all that is left.
     """
-    count, rows = len(features), np.arange(len(labels))
+    count, xp = len(features), namespace(*features)
+    counts = beside(importance, features[0])
     prior = np.r_[np.full(count, WEIGHT_PRIOR), np.full(len(offsets), OFFSET_PRIOR)]
     z = np.r_[weights, offsets]
     free = np.flatnonzero(np.r_[weights > 0, np.ones(len(offsets), bool)])
     for _ in range(POLISHING):
-        p = softmax(weigh(features, z[:count], z[count:]), axis=1)
-        counted = importance[:, None] * p
-        slope = counted.copy()
-        slope[rows, labels] -= importance
-        gradient = np.r_[[np.vdot(f, slope) for f in features], slope.sum(axis=0)] + prior * z
+        scores = weigh(features, z[:count], z[count:])
+        p = softmax(scores, axis=1) if on_host(scores) else xp.exp(log_shares(scores))
+        counted = counts[:, None] * p
+        slope = less_entries(xp.asarray(counted, copy=True), labels, importance)
+        sums = [inner(f, slope) for f in features]
+        gradient = _joined(xp, sums, xp.sum(slope, axis=0)) + prior * z
         # The derivatives of p by each weight, counted; by the offsets they are diag(p) - pp'.
-        turned = [counted * (f - np.einsum("ij,ij->i", f, p)[:, None]) for f in features]
+        turned = [counted * (f - row_dots(f, p)[:, None]) for f in features]
         H = np.diag(prior)
-        H[:count, :count] += [[np.vdot(f, part) for f in features] for part in turned]
-        H[:count, count:] += [part.sum(axis=0) for part in turned]
+        for k, part in enumerate(turned):
+            H[k] += _joined(xp, [inner(f, part) for f in features], xp.sum(part, axis=0))
         H[count:, :count] = H[:count, count:].T
-        H[count:, count:] += np.diag(counted.sum(axis=0)) - counted.T @ p
+        H[count:, count:] += np.diag(to_host(xp.sum(counted, axis=0))) - to_host(counted.T @ p)
         step = np.linalg.solve(H[np.ix_(free, free)], gradient[free])
         z[free] -= step
         z[:count] = np.maximum(z[:count], 0)
@@ -100,15 +119,30 @@ def polish(
     return z[:count], z[count:]
 
 
+def log_shares(scores: NDArray) -> NDArray:
+    """Return the logarithm of the softmax of every row."""
+    if on_host(scores):
+        return log_softmax(scores, axis=1)
+    xp = namespace(scores)
+    shifted = scores - xp.max(scores, axis=1, keepdims=True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=1, keepdims=True))
+
+
+def _joined(xp: Any, sums: list[NDArray], rest: NDArray) -> NDArray:
+    """Return some numbers and those of an array in one array of the host."""
+    return to_host(xp.concat([xp.stack([xp.asarray(each) for each in sums]), rest]))
+
+
 def losses(scores: NDArray, labels: NDArray) -> NDArray:
-    """Return the log-loss of each row of arguments of a softmax."""
-    return -log_softmax(scores, axis=1)[np.arange(len(labels)), labels]
+    """Return the log-loss of each row of arguments of a softmax; on the host."""
+    return to_host(-entries(log_shares(scores), beside(labels, scores)))
 
 
 def weigh(features: Sequence[NDArray], weights: NDArray, offsets: NDArray) -> NDArray:
     """Return the argument of the softmax, (N, n_classes)."""
-    dtype = features[0].dtype
-    scores = np.tile(offsets.astype(dtype), (len(features[0]), 1))
-    for weight, feature in zip(weights.astype(dtype), features, strict=True):
-        scores += weight * feature
+    first = features[0]
+    weights, offsets = (beside(each, first, first.dtype) for each in (weights, offsets))
+    scores = namespace(first).tile(offsets, (first.shape[0], 1))
+    for k, feature in enumerate(features):
+        scores += weights[k] * feature
     return scores

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import cast, namespace, take
 from kerndict.kernels import Kernel, median_distance
 from kerndict.rules.leave_one_out import leave_one_out_loss
 
@@ -28,8 +29,8 @@ def choose_width(X: NDArray, labels: NDArray, rng: np.random.RandomState) -> tup
     rows, sizes = draw_rows(labels, rng)
     if sizes.max(initial=0) < 2:  # nothing explains a sample that is left out
         return 1.0, median
-    Z = X[rows].astype(np.float64)
-    Z = (Z - Z.mean(axis=0)) / median
+    Z = cast(take(X, rows), np.float64)
+    Z = (Z - namespace(Z).mean(Z, axis=0)) / median
     losses = [
         leave_one_out_loss(Kernel("rbf", width).matrix(Z, Z), sizes.tolist(), WIDTH_RIDGES)
         for width in WIDTHS

@@ -8,6 +8,7 @@ fit and its folds.
 from kerndict.spaces.base import Space, TrainingSet
 from kerndict.spaces.kernel import ComputedKernel, KernelSpace, PrecomputedSpace
 from kerndict.spaces.kernel_training import KernelTrainingSet
+from kerndict.spaces.kinds import linear_training_set
 from kerndict.spaces.landmarks import LandmarkSpace
 from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
 from kerndict.spaces.rows import (
@@ -33,4 +34,5 @@ __all__ = [
     "TrainingRows",
     "TrainingSet",
     "kernel_of_prepared",
+    "linear_training_set",
 ]

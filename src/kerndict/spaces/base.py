@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict.core.batched import BatchedProblem
 from kerndict.core.problem import Problem
 from kerndict.preparation import Preparation
 
@@ -110,7 +111,7 @@ class TrainingSet(ABC):
     dtype: np.dtype
 
     @abstractmethod
-    def problem(self, incoherent: bool) -> Problem:
+    def problem(self, incoherent: bool) -> Problem | BatchedProblem:
         """Return the rows as signals to learn from; ``incoherent`` tells whether gamma > 0."""
 
     @abstractmethod

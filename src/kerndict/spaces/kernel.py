@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import beside, namespace, on_host
+from kerndict._stack import Stack
 from kerndict._state import stored
 from kerndict.kernels import Kernel
 from kerndict.preparation import Preparation
@@ -25,6 +27,10 @@ class DualSpace(Space):
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
         K = self._with_training_rows(X)
+        if not on_host(K):
+            stack = Stack.of(atoms)
+            yield stack.join(stack.split(K) @ stack.blocks)
+            return
         start = 0
         for A in atoms:
             yield K[:, start : start + len(A)] @ A
@@ -102,7 +108,8 @@ class ComputedKernel(Space):
     def energies(self, X: NDArray) -> NDArray:
         with np.errstate(over="ignore"):
             energies = self.kernel.diagonal(X)
-        if not np.isfinite(energies).all():
+        xp = namespace(energies)
+        if not xp.all(xp.isfinite(energies)):
             raise ValueError(
                 f"k(y, y) of kernel={self.kernel.name!r} overflows {X.dtype} on some rows: scale "
                 "the features down."
@@ -115,7 +122,9 @@ class ComputedKernel(Space):
     def numbers_per_row(self) -> int:
         copies = 2 if callable(self.kernel.name) else 1
         changed = (self.kernel.shift is not None) + 3 * (self.kernel.preparation is not None)
-        return copies * len(self.rows) + changed * self.n_features
+        if not on_host(self.rows):
+            copies = 3  # functions of a kernel write into arrays of their own
+        return copies * self.rows.shape[0] + changed * self.n_features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,10 +179,12 @@ class PrecomputedSpace(DualSpace):
     def energies(self, X: NDArray) -> NDArray | None:
         if self.training_diagonal is None:
             return None
-        return np.full(len(X), self.training_diagonal, X.dtype)
+        return namespace(X).full_like(X[:, 0], self.training_diagonal)
 
     def _with_training_rows(self, X: NDArray) -> NDArray:
-        return X[:, self.fit_indices]
+        if on_host(X):
+            return X[:, self.fit_indices]
+        return namespace(X).take(X, beside(self.fit_indices, X), axis=1)
 
     def numbers_per_row(self) -> int:
         return len(self.fit_indices)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
+from kerndict._arrays import eps, namespace
 from kerndict.core.blocks import KernelMatrix
 from kerndict.core.kernel import NEGATIVE, KernelProblem
 from kerndict.kernels import Kernel
@@ -111,10 +112,10 @@ def check_symmetric(name: object, K: NDArray) -> None:
             "kernel='precomputed' needs the square kernel matrix of the training samples, "
             f"got X of shape {K.shape}: give K(X_train, X_train)."
         )
-    blocks = list(gen_batches(len(K), 256))  # no second matrix of the size of K
-    worst = max(np.abs(K[rows] - K[:, rows].T).max() for rows in blocks)
-    rounding = max(NEGATIVE, np.sqrt(np.finfo(K.dtype).eps))
-    if worst > rounding * max(K.max(), -K.min()):
+    xp, blocks = namespace(K), gen_batches(K.shape[0], 256)  # no second matrix of the size of K
+    worst = max(float(xp.max(xp.abs(K[rows, :] - K[:, rows].T))) for rows in blocks)
+    rounding = max(NEGATIVE, np.sqrt(eps(K.dtype)))
+    if worst > rounding * float(max(xp.max(K), -xp.min(K))):
         raise ValueError(
             f"kernel={name!r} is not symmetric on the training samples: K and its "
             f"transpose differ by up to {worst:.3g}. Give a symmetric, positive semidefinite "
@@ -124,6 +125,7 @@ def check_symmetric(name: object, K: NDArray) -> None:
 
 def constant_diagonal(energies: NDArray) -> float | None:
     """Return the one value of k(y, y), or None when there are several."""
-    spread = energies.max() - energies.min()
-    constant = spread <= 100 * np.finfo(energies.dtype).eps * np.abs(energies).max()
+    xp = namespace(energies)
+    spread = xp.max(energies) - xp.min(energies)
+    constant = spread <= 100 * eps(energies.dtype) * xp.max(xp.abs(energies))
     return float(energies[0]) if constant else None

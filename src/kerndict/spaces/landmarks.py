@@ -41,7 +41,7 @@ class LandmarkSpace(ComputedKernel):
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
         Z = self._with_training_rows(X) @ self.basis
-        return (Z[:, : len(A)] @ A for A in atoms)
+        return (Z[:, : A.shape[0]] @ A for A in atoms)
 
     def numbers_per_row(self) -> int:
         return super().numbers_per_row() + self.basis.shape[1]
@@ -70,7 +70,7 @@ class LandmarkSpace(ComputedKernel):
 
     def dual(self, atoms: NDArray) -> NDArray:
         """Return atoms as combinations of the landmarks, (M, n_atoms)."""
-        return self.basis[:, : len(atoms)] @ atoms
+        return self.basis[:, : atoms.shape[0]] @ atoms
 
     def listed_rows(self, start: int, count: int) -> NDArray:
         return self.fit_indices

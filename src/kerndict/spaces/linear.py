@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import host_dtype, namespace, on_host, side_by_side
 from kerndict._state import stored
 from kerndict.core.linear import LinearProblem
 from kerndict.kernels import Kernel
@@ -36,6 +37,8 @@ class LinearSpace(Space):
 
     def correlations(self, X: NDArray, atoms: Sequence[NDArray]) -> Iterator[NDArray]:
         X = self._prepared(X)
+        if not on_host(X):
+            return iter([X @ side_by_side(atoms)])
         return (X @ D for D in atoms)
 
     def _prepared(self, X: NDArray) -> NDArray:
@@ -85,13 +88,7 @@ class LinearTrainingSet(TrainingSet):
         ValueError
             Their squares overflow, or all of them underflow.
         """
-        squares = squared_norms(X)
-        largest = _largest(X)
-        if largest > 0 and squares.max() < np.finfo(X.dtype).tiny:
-            raise ValueError(
-                f"X holds values up to {largest:.3g} only, whose squares underflow "
-                f"{X.dtype}: scale the features up."
-            )
+        check_squares(X)
         if weights is None:
             return cls(X, sizes, X[:0])
         roots = np.sqrt(weights).astype(X.dtype)
@@ -131,6 +128,16 @@ class LinearTrainingSet(TrainingSet):
         return _LINEAR.diagonal(self.left_out)
 
 
+def check_squares(X: NDArray) -> None:
+    """Raise a ValueError where the squares of rows overflow, or all of them underflow."""
+    squares, largest = squared_norms(X), _largest(X)
+    if largest > 0 and namespace(X).max(squares) < float(np.finfo(host_dtype(X.dtype)).tiny):
+        raise ValueError(
+            f"X holds values up to {largest:.3g} only, whose squares underflow "
+            f"{X.dtype}: scale the features up."
+        )
+
+
 def divide_codes(codes: Sequence[NDArray], roots: NDArray | None) -> list[NDArray]:
     """Return the codes of rows from those of ``roots`` times the rows, one array per class."""
     if roots is None or not codes:
@@ -141,9 +148,10 @@ def divide_codes(codes: Sequence[NDArray], roots: NDArray | None) -> list[NDArra
 
 def squared_norms(X: NDArray) -> NDArray:
     """Return the squared norm of every row, or say that it overflows."""
+    xp = namespace(X)
     with np.errstate(over="ignore"):
         squares = _LINEAR.diagonal(X)
-    if not np.isfinite(squares).all():
+    if not xp.all(xp.isfinite(squares)):
         raise ValueError(
             f"X holds values up to {_largest(X):.3g}, whose squares overflow {X.dtype}: "
             "scale the features down."
@@ -153,7 +161,10 @@ def squared_norms(X: NDArray) -> NDArray:
 
 def _largest(X: NDArray) -> float:
     """Return the largest magnitude, without a copy of X."""
-    return float(max(X.max(initial=0), -X.min(initial=0)))
+    if X.shape[0] == 0:
+        return 0.0
+    xp = namespace(X)
+    return float(max(xp.max(X), -xp.min(X)))
 
 
 def _norms(rows: NDArray) -> NDArray:

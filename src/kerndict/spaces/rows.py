@@ -7,12 +7,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kerndict._arrays import namespace, take
 from kerndict.kernels import Kernel, distance_shift, median_distance
 from kerndict.preparation import Preparation, Recipe, prepare, spread_of
 from kerndict.spaces.base import Space, TrainingSet
 from kerndict.spaces.kernel import KernelSpace, PrecomputedSpace
-from kerndict.spaces.kernel_training import KernelTrainingSet, constant_diagonal
-from kerndict.spaces.linear import LinearSpace, LinearTrainingSet
+from kerndict.spaces.kernel_training import constant_diagonal
+from kerndict.spaces.kinds import kernel_training_set, linear_training_set
+from kerndict.spaces.linear import LinearSpace
 
 #: Prepared rows that tell the median distance between all of them.
 MEDIAN_ROWS = 600
@@ -59,7 +61,7 @@ class TrainingRows(ABC):
         """Return some of the rows, grouped by class, ``sizes`` of each."""
         weights = None if self.weights is None else self.weights[places]
         return replace(
-            self, X=self.X[places], sizes=sizes, weights=weights, indices=self.indices[places]
+            self, X=take(self.X, places), sizes=sizes, weights=weights, indices=self.indices[places]
         )
 
     def _preparation(self, recipe: Recipe, told: NDArray | slice) -> Preparation | None:
@@ -70,7 +72,7 @@ class TrainingRows(ABC):
         key = recipe.square_root, recipe.strength > 0, which
         if key not in self.spreads:
             weights = None if self.weights is None else self.weights[told]
-            self.spreads[key] = spread_of(recipe, self.X[told], self.labels[told], weights)
+            self.spreads[key] = spread_of(recipe, _some(self.X, told), self.labels[told], weights)
         return prepare(recipe, self.X, self.spreads[key])
 
 
@@ -78,19 +80,19 @@ class TrainingRows(ABC):
 class LinearRows(TrainingRows):
     """Rows whose features are multiplied as they are."""
 
-    def whole(self, recipe: Recipe) -> tuple[LinearSpace, LinearTrainingSet]:
+    def whole(self, recipe: Recipe) -> tuple[LinearSpace, TrainingSet]:
         preparation = self._preparation(recipe, slice(None))
         space = LinearSpace(
             n_features=self.X.shape[1], fit_indices=self.indices, preparation=preparation
         )
         return space, self._training(preparation)
 
-    def fold(self, recipe: Recipe, left_out: NDArray) -> LinearTrainingSet:
+    def fold(self, recipe: Recipe, left_out: NDArray) -> TrainingSet:
         return self._training(self._preparation(recipe, ~left_out)).without(left_out)
 
-    def _training(self, preparation: Preparation | None) -> LinearTrainingSet:
+    def _training(self, preparation: Preparation | None) -> TrainingSet:
         X = self.X if preparation is None else preparation(self.X)
-        return LinearTrainingSet.from_rows(X, self.sizes, self.weights)
+        return linear_training_set(X).from_rows(X, self.sizes, self.weights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,28 +106,33 @@ class KernelRows(TrainingRows):
     kernel: Kernel
     multiples: tuple[float, float] | None = None
 
-    def whole(self, recipe: Recipe) -> tuple[KernelSpace, KernelTrainingSet]:
+    def whole(self, recipe: Recipe) -> tuple[KernelSpace, TrainingSet]:
         kernel, training = self._compared(self._preparation(recipe, slice(None)), slice(None))
         space = KernelSpace(
             n_features=self.X.shape[1], kernel=kernel, fit_indices=self.indices, rows=self.X
         )
         return space, training
 
-    def fold(self, recipe: Recipe, left_out: NDArray) -> KernelTrainingSet:
+    def fold(self, recipe: Recipe, left_out: NDArray) -> TrainingSet:
         preparation = self._preparation(recipe, ~left_out)
         return self._compared(preparation, ~left_out)[1].without(left_out)
 
     def _compared(
         self, preparation: Preparation | None, told: NDArray | slice
-    ) -> tuple[Kernel, KernelTrainingSet]:
+    ) -> tuple[Kernel, TrainingSet]:
         """Return the kernel of prepared rows, and all rows; those ``told`` settle the width."""
         kernel, X = self.kernel, self.X
         if preparation is not None:
             X = preparation(X)
             multiple = self.multiples and self.multiples[preparation.square_root]
-            kernel = kernel_of_prepared(kernel, X[told], multiple)
-        training = KernelTrainingSet.from_rows(kernel, X, self.sizes, self.weights)
+            kernel = kernel_of_prepared(kernel, _some(X, told), multiple)
+        training = kernel_training_set(X).from_rows(kernel, X, self.sizes, self.weights)
         return replace(kernel, preparation=preparation), training
+
+
+def _some(X: NDArray, told: NDArray | slice) -> NDArray:
+    """Return rows, some or all of them."""
+    return X if isinstance(told, slice) else take(X, np.flatnonzero(told))
 
 
 def kernel_of_prepared(kernel: Kernel, Z: NDArray, multiple: float | None) -> Kernel:
@@ -151,13 +158,14 @@ class PrecomputedRows(TrainingRows):
         return self._constant() is not None
 
     def _constant(self) -> float | None:
-        return constant_diagonal(np.diagonal(self.X))
+        return constant_diagonal(namespace(self.X).linalg.diagonal(self.X))
 
-    def whole(self, recipe: Recipe) -> tuple[PrecomputedSpace, KernelTrainingSet]:
+    def whole(self, recipe: Recipe) -> tuple[PrecomputedSpace, TrainingSet]:
         space = PrecomputedSpace(
-            n_features=len(self.X), fit_indices=self.indices, training_diagonal=self._constant()
+            n_features=self.X.shape[0], fit_indices=self.indices, training_diagonal=self._constant()
         )
-        return space, KernelTrainingSet.from_matrix(self.X, self.indices, self.sizes, self.weights)
+        kind = kernel_training_set(self.X)
+        return space, kind.from_matrix(self.X, self.indices, self.sizes, self.weights)
 
-    def fold(self, recipe: Recipe, left_out: NDArray) -> KernelTrainingSet:
+    def fold(self, recipe: Recipe, left_out: NDArray) -> TrainingSet:
         return self.whole(recipe)[1].without(left_out)

@@ -18,7 +18,7 @@ from kerndict.tables.columns import ColumnTable
 from kerndict.tables.joined import JoinedTable
 from kerndict.tables.jsonl import JsonTable
 from kerndict.tables.parquet import FeatherTable, ParquetTable
-from kerndict.tables.streams import COMPRESSED, decompressed, zipped
+from kerndict.tables.streams import COMPRESSED, DAMAGED, decompressed, zipped
 from kerndict.tables.text import TextTable
 
 _ARRAYS = (Kind.NPZ, Kind.MAT5, Kind.HDF5)
@@ -151,7 +151,7 @@ def _text(stream: BinaryIO, name: str, size: int) -> TextTable | JsonTable:
     )
     try:
         begin = buffered.peek(HEAD)[:HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
-    except (EOFError, OSError, ValueError):  # whoever reads on is told
+    except (*DAMAGED, ValueError):  # whoever reads on is told
         begin = b""
     if begin[:1] == b"[" and begin[1:].lstrip()[:1] in (b"{", b"["):
         raise ValueError(f"{name} is one JSON array: give one object per line (jq -c '.[]').")

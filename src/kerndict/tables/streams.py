@@ -65,7 +65,7 @@ def zipped(path: Path) -> Iterator[BinaryIO | None]:
         yield None  # whoever reads npz says what is wrong
         return
     with archive:
-        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        names = [info.filename for info in archive.infolist() if info.filename[-1:] != "/"]
         names = [name for name in names if not name.startswith("__MACOSX/")]
         if not names or any(name.endswith(".npy") for name in names):
             yield None

@@ -23,6 +23,8 @@ WORDS = 3
 MOST_VALUES = 40
 #: A column of numbers with one so many robust deviations from the median is taken by its ranks.
 FAR = 30
+#: So is one with a number so large that its square might not be finite.
+LARGE = 1e100
 _ID = re.compile(
     r"(?i:(^|[\W_])(id|idx|index|key|uuid|guid|no|nr|row|number)$|^unnamed)|[a-z](Id|ID|No)$"
 )
@@ -136,6 +138,8 @@ def _number_column(name: str, values: NDArray, places: NDArray, wanted: Role | N
         if not gaps and _identifies(name, values, places):
             return Column(name, Role.OUT, f"identifier: {len(values)} different whole numbers")
     words = f"{low:g} to {high:g}"
+    if max(high, -low) > LARGE:
+        return Column(name, Role.SKEWED, words, gaps)
     quarters = np.quantile(present, [0.25, 0.5, 0.75])
     spread = (quarters[2] - quarters[0]) / 1.349
     far = max(high - quarters[1], quarters[1] - low)
