@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
-from kerndict._arrays import beside, cast, inner, namespace, on_host, row_dots, take, to_host
+from kerndict._arrays import (
+    beside,
+    cast,
+    inner,
+    namespace,
+    on_host,
+    one_hot,
+    row_dots,
+    take,
+    to_host,
+)
 from kerndict._state import stored
 
 #: Directions that are kept, and the features from which they are found by random projections.
@@ -56,7 +66,7 @@ class Preparation:
         if self.shares.shape[0]:
             along = (X @ self.directions.T) * (self.shares / (1 - self.shares))
             X = X + along @ self.directions
-        return X * np.abs(X) if self.square_root else X
+        return X * namespace(X).abs(X) if self.square_root else X
 
 
 def square_root(X: NDArray) -> NDArray:
@@ -142,10 +152,13 @@ def class_errors(X: NDArray, labels: NDArray, weights: NDArray | None = None) ->
     weights = np.ones(count) if weights is None else weights
     n_classes = int(labels.max(initial=-1)) + 1
     totals = np.bincount(labels, weights, minlength=n_classes)
-    members = np.zeros((n_classes, count))
-    members[labels, np.arange(count)] = weights / np.where(totals > 0, totals, 1)[labels]
-    means = beside(members, X) @ X
-    return (X - take(means, labels)) * beside(np.sqrt(weights), X)[:, None]
+    shares = weights / np.where(totals > 0, totals, 1)[labels]
+    if on_host(X):
+        members = np.zeros((n_classes, count))
+        members[labels, np.arange(count)] = shares
+    else:
+        members = cast(one_hot(labels, n_classes, X), X.dtype).T * beside(shares, X)
+    return (X - take(members @ X, labels)) * beside(np.sqrt(weights), X)[:, None]
 
 
 def _exact(E: NDArray, count: int) -> tuple[NDArray, NDArray]:

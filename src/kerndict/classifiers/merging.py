@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kerndict._arrays import is_array_api_obj, namespace, on_host
 from kerndict.classifiers.batches import LearnsInBatches
+from kerndict.classifiers.place import described
 
 Estimator = TypeVar("Estimator", bound=LearnsInBatches)
 #: Parameters that what is learned does not depend on.
@@ -91,6 +93,12 @@ def _check(model: Any, first: Any, number: int) -> None:
             f"models[{number}] has the classes {model.batch_classes_.tolist()}, models[0] has "
             f"{first.batch_classes_.tolist()}: give all labels as classes=... to settle."
         )
+    places = [described(each.learner_.landmarks.rows) for each in (model, first)]
+    if places[0] != places[1]:
+        raise ValueError(
+            f"models[{number}] is of {places[0]}, models[0] of {places[1]}: move one by its "
+            "method to(device)."
+        )
     if not _same_landmarks(model.learner_, first.learner_):
         raise ValueError(
             f"models[{number}] has other landmarks than models[0]: call settle once, and let "
@@ -104,6 +112,8 @@ def _same(one: Any, other: Any) -> bool:
         return one is other
     if is_dataclass(one):
         return all(_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    if is_array_api_obj(one) and not on_host(one):
+        return one.shape == other.shape and bool(namespace(one).all(one == other))
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else bool(one == other)
 
 
@@ -112,6 +122,6 @@ def _same_landmarks(one: Any, other: Any) -> bool:
     return (
         one.seed == other.seed
         and ours.rows.dtype == theirs.rows.dtype
-        and np.array_equal(ours.rows, theirs.rows)
+        and _same(ours.rows, theirs.rows)
         and _same(ours.kernel, theirs.kernel)
     )

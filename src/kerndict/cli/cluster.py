@@ -125,6 +125,7 @@ def train(options: argparse.Namespace, classifier: Classifier) -> Classifier | P
 
 def _check(options: argparse.Namespace) -> None:
     """Check that nothing is asked for that needs all rows in one place."""
+    _check_device(options)
     if options.search or options.grid:
         raise UsageError("--search and --grid need all rows in one place: leave out --scheduler.")
     for option in ("number", "category", "text"):
@@ -186,6 +187,15 @@ def _is_text(name: str) -> bool:
     return name in ("label", "runner_up", "set") or name.startswith("label_")
 
 
+def _check_device(options: argparse.Namespace) -> None:
+    """Check that the device is the host: arrays of others do not travel between machines."""
+    if options.device != "cpu":
+        raise UsageError(
+            f"--device {options.device} does not go with --scheduler, whose machines compute on "
+            "their hosts: leave out one."
+        )
+
+
 def predict(
     options: argparse.Namespace,
     scorer: Scorer,
@@ -195,6 +205,7 @@ def predict(
     """Label a folder of parquet files into another; return the number of rows."""
     if options.out is None:
         raise UsageError("--scheduler needs --out FOLDER: each file gets one of its name there.")
+    _check_device(options)
     if options.safe_csv:
         raise UsageError("--safe-csv is about csv: leave it out with --scheduler.")
     paths = _files(options)

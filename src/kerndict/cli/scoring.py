@@ -127,14 +127,15 @@ class Scorer:
             energies = fitted.space.energies(rows)
             if energies is not None:
                 values = residuals(scores, to_host(energies))
+        sets = None
+        if self.alpha is not None:
+            sets = to_host(fitted.sets(rows, self.alpha, classifier.n_jobs))
         return Decisions(
             np.argsort(-scores, axis=1, kind="stable")[:, : self._top],
             values,
             log_proba,
             None if self.reject is None else to_host(fitted.typicality(rows, classifier.n_jobs)),
-            None
-            if self.alpha is None
-            else to_host(fitted.sets(rows, self.alpha, classifier.n_jobs)),
+            sets,
             decided,
         )
 

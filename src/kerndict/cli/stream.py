@@ -77,7 +77,8 @@ def fit_streamed(
 ) -> None:
     """Fit a model in a second pass over the table, which ``rows`` gives, in some place.
 
-    What is before the classifier is fitted to the rows that were drawn.
+    What is before the classifier is fitted to the rows that were drawn, on the host; the classifier
+    learns in the ``place``.
     """
     written = list(found.labels)
     labels = dict(zip(written, as_labels(written).tolist(), strict=True))

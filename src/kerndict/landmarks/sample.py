@@ -86,7 +86,7 @@ class Sample:
         """
         near = np.flatnonzero(self.keys <= limits[self.labels])
         if len(near) < len(self.keys):
-            self.X, self.labels = self.X[near], self.labels[near]
+            self.X, self.labels = take(self.X, near), self.labels[near]
             self.weights, self.keys = self.weights[near], self.keys[near]
 
     def _kept(self, labels: NDArray, keys: NDArray) -> NDArray:

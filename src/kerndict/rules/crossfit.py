@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     """What the folds settle.
 
     ``held_out`` is the strangeness of the samples left out, sorted; ``losses`` are their losses,
-    ``counted`` how much each counts, fold by fold.
+    ``counted`` how much each counts, fold by fold, both on the host.
     """
 
     ridge: float
