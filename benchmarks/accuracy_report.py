@@ -84,7 +84,8 @@ def conditions(results):
         more = results.values(name, "default", field, seeds=100)
         for values in (several, more) if len(more) > len(several) else (several,):
             value = 100 * mean(values)
-            row = [f"{what}, {len(values)} seeds", f"at least {floor}", f"{value:.2f}"]
+            seeds = f"{len(values)} seed{'s' if len(values) > 1 else ''}"
+            row = [f"{what}, {seeds}", f"at least {floor}", f"{value:.2f}"]
             rows.append([*row, met(value >= floor)])
     for field, peer, better in (
         ("accuracy", "svc", ge),

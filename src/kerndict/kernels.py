@@ -111,7 +111,7 @@ class Kernel:
                 np.minimum(K, 0, out=K)
                 np.exp(K, out=K)
             else:
-                K = namespace(K).exp(namespace(K).minimum(K, 0.0))
+                K = namespace(K).exp(namespace(K).clip(K, None, 0.0))
         return with_diagonal(K, 1.0) if X is Z else K
 
     def diagonal(self, X: NDArray) -> NDArray:

@@ -153,7 +153,7 @@ def krylov_eigenbasis(
             break
         block = orthonormal(rest)
         basis = xp.concat([basis, block], axis=1)
-    return basis @ V, xp.maximum(values, 0)
+    return basis @ V, xp.clip(values, 0, None)
 
 
 def _norms(W: NDArray) -> NDArray:

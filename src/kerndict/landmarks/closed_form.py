@@ -75,7 +75,7 @@ def label_scores(rows: Rows, principal: Principal, ridges: Sequence[float]) -> l
             inverse = 1 / (principal.spread + ridge * principal.unit)
             own = v * (squares @ inverse)
             scores = less_entries((Z * inverse) @ principal.by_class.T, rows.labels[part], own)
-            f[part, :] = scores / xp.maximum(1 - own, SMALLEST)[:, None]
+            f[part, :] = scores / xp.clip(1 - own, SMALLEST, None)[:, None]
     return found
 
 
@@ -104,7 +104,7 @@ class ClassAtoms:
                     scaled = _scaled(rows, own[part], p)
                     moment += scaled.T @ scaled
                 d, V = xp.linalg.eigh(moment)
-                d, V = xp.maximum(xp.flip(d), 0), xp.flip(V, axis=1)
+                d, V = xp.clip(xp.flip(d), 0, None), xp.flip(V, axis=1)
             kept = max(1, int(xp.count_nonzero(d > eps(rows.Z.dtype) * d[0])))
             if n_atoms is not None:
                 kept = min(kept, n_atoms[c])
@@ -129,7 +129,7 @@ class ClassAtoms:
                 own = beside(np.where(rows.labels[part] == c, rows.importance[part], 0), Z)
                 for o, ridge in zip(found, ridges, strict=True):
                     g = squares @ (1 / (d + ridge))
-                    without = g / xp.maximum(1 - own * g, SMALLEST)
+                    without = g / xp.clip(1 - own * g, SMALLEST, None)
                     o[part, c] = rows.energies[part] - explained + ridge * without
         return [-relative_log(o, rows.energies) for o in found]
 

@@ -36,7 +36,7 @@ def _on_device(K: Array, limit: float) -> tuple[Array, NDArray, NDArray]:
         if j:
             along = xp.take(R[:j, :], best, axis=1)[:, 0]
             row = row - along @ R[:j, :]
-        row = row / xp.sqrt(xp.maximum(square, limit))  # what is smaller is cut off below
+        row = row / xp.sqrt(xp.clip(square, limit, None))  # what is smaller is cut off below
         R[j, :] = row
         left = xp.where(places == best, -xp.inf, left - row * row)
         pivots[j : j + 1], squares[j : j + 1] = best, square

@@ -116,6 +116,6 @@ class Principal:
         S = solve_upper(R, half.T, transposed=True)
         spread, U = xp.linalg.eigh((S + S.T) / 2)
         basis = solve_upper(R, xp.flip(U, axis=1))
-        spread = xp.maximum(xp.flip(spread), 0) / mean
+        spread = xp.clip(xp.flip(spread), 0, None) / mean
         unit = sums.energy / max(float(sums.weight.sum()), np.finfo(np.float64).tiny)
         return cls(basis, spread, sums.by_class @ basis / mean, unit or 1.0)

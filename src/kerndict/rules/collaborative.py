@@ -57,7 +57,7 @@ class CollaborativeRule(Rule):
         energies = self._energies(B, energies)
         scores = self.settle(self._scores(B, energies))
         X = B @ self.inverse
-        left = namespace(B).maximum(class_parts(X, B, self.grams, energies)[0], 0)
+        left = namespace(B).clip(class_parts(X, B, self.grams, energies)[0], 0, None)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
 

@@ -75,7 +75,7 @@ class BatchedLinearProblem(BatchedProblem):
         if W.shape[0] <= max(SMALL, 2 * W.shape[1]):
             D = self._others(i)
             values, B = xp.linalg.eigh(D.T @ D)
-            return B, xp.maximum(values, 0.0)
+            return B, xp.clip(values, 0.0, None)
         return krylov_eigenbasis(lambda V: self.penalty(i, V), W, right, energies, gamma)
 
     def coherence(self) -> float:

@@ -141,6 +141,6 @@ def scaled_to_one(atoms: Array) -> tuple[Array, Array]:
 
 def counted_ranks(xp: Any, c: Array, dtype: Any) -> Array:
     """Return which eigenvalues (C, r) are signal; see `kerndict.core.problem.numerical_rank`."""
-    largest = xp.maximum(xp.max(c, axis=1, keepdims=True), 0.0)
-    lowest = xp.minimum(xp.min(c, axis=1, keepdims=True), 0.0)
+    largest = xp.clip(xp.max(c, axis=1, keepdims=True), 0.0, None)
+    lowest = xp.clip(xp.min(c, axis=1, keepdims=True), None, 0.0)
     return c > xp.maximum(eps(dtype) ** (2 / 3) * largest, -2 * lowest)
