@@ -79,11 +79,12 @@ def choose(
     folds = assign_folds(rows.sizes, rng, groups)
     ridges = RIDGES if isinstance(parameters.ridge, str) else (float(parameters.ridge),)
     progress.begin(N_FOLDS * len(recipes))
-    found: list[tuple[Recipe, tuple[Space, TrainingSet] | None, Choice]] = []
-    for recipe in recipes:
+    found: dict[Recipe, Choice] = {}
+    for recipe in reversed(recipes):
+        whole = None  # one kernel matrix at a time
         # Where nothing is learned for it, the folds are parts of the whole.
         whole = rows.whole(recipe) if recipe.strength == 0 else None
-        choice = choose_rule(
+        found[recipe] = choose_rule(
             partial(rows.fold, recipe) if whole is None else whole[1].without,
             folds,
             rows.labels,
@@ -93,7 +94,8 @@ def choose(
             rows.energies_known,
             rows.weights,
         )
-        found.append((recipe, whole, choice))
-    better = len(found) > 1 and is_better(found[1][2], found[0][2])
-    recipe, whole, choice = found[better]
-    return Chosen(*(rows.whole(recipe) if whole is None else whole), choice)
+    best = recipes[-1] if is_better(found[recipes[-1]], found[least]) else least
+    if whole is None or best != least:
+        whole = None
+        whole = rows.whole(best)
+    return Chosen(*whole, found[best])
