@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.utils.fixes import parse_version
 
 from kerndict import DictionaryClassifier, KernelDictionaryClassifier, SpanWarning, learning
-from kerndict.classifiers import base, progress
+from kerndict.classifiers import place, progress
 from kerndict.rules import crossfit
 
 X, y = toy()
@@ -154,7 +154,7 @@ def test_callbacks_are_torn_down_when_fit_is_interrupted(kind, monkeypatch):
 
 
 POINTS = {
-    "start": (base, "check_classification_targets", 1),
+    "start": (place, "check_classification_targets", 1),
     "learn": (learning, "learn", 1),
     "second fold": (crossfit, "ridge_path", 2),
     "weights": (crossfit, "fit_weights", 1),
