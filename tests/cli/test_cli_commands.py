@@ -81,6 +81,8 @@ def test_options_reach_the_classifier(flowers, tmp_path):
         "ridge": 0.1,
         "n_landmarks": "all",
         "class_weight": "balanced",
+        "within_class_whitening": 0.5,
+        "square_root": None,
         "kernel": "poly",
         "sigma": None,
         "degree": 3,

@@ -107,7 +107,7 @@ def test_an_interrupt_leaves_the_old_model(flowers, tmp_path):
         [
             *COMMAND,
             *("train", flowers.train, "--label", "species", "--out", out),
-            *("--verbose", "--n-iter", "1000000"),
+            *("--verbose", "--scale", "rows", "--decision", "residual", "--n-iter", "1000000"),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
