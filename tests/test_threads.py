@@ -153,7 +153,7 @@ def test_all_that_is_learned_is_learned_by_one_thread(classifier, monkeypatch):
 
         monkeypatch.setattr(base, name, spy)
 
-    steps = ("learn_dictionaries", "choose_rule", "collaborative_rule", "assemble")
+    steps = ("choose", "learn_dictionaries", "collaborative_rule", "assemble")
     for name in steps:
         watch(name)
     classifier(4, 2, n_iter=1).fit(X, y)

@@ -132,6 +132,16 @@ def eps(dtype: Any) -> float | np.floating:
     return found if isinstance(dtype, np.dtype) else float(found)
 
 
+def at_least(X: Array, low: float | np.floating) -> Array:
+    """Return numbers, ``low`` in the place of smaller ones; what is no number stays."""
+    return np.maximum(X, low) if on_host(X) else namespace(X).where(low > X, low, X)
+
+
+def at_most(X: Array, high: float) -> Array:
+    """Return numbers, ``high`` in the place of larger ones; what is no number stays."""
+    return np.minimum(X, high) if on_host(X) else namespace(X).where(high < X, high, X)
+
+
 def cast(array: Array, dtype: Any, *, copy: bool = True) -> Array:
     """Return an array in the precision of NumPy's name ``dtype``, or one of its own namespace."""
     if type(array) is np.ndarray:

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from kerndict._arrays import beside, cast, eps, namespace, on_host, row_dots, take, with_diagonal
+from kerndict._arrays import (
+    at_most,
+    beside,
+    cast,
+    eps,
+    namespace,
+    on_host,
+    row_dots,
+    take,
+    with_diagonal,
+)
 from kerndict._state import stored
 from kerndict.preparation import Preparation
 
@@ -111,7 +121,7 @@ class Kernel:
                 np.minimum(K, 0, out=K)
                 np.exp(K, out=K)
             else:
-                K = namespace(K).exp(namespace(K).clip(K, None, 0.0))
+                K = namespace(K).exp(at_most(K, 0.0))
         return with_diagonal(K, 1.0) if X is Z else K
 
     def diagonal(self, X: NDArray) -> NDArray:

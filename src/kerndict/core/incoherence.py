@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm, dsyrk
 
-from kerndict._arrays import eps, namespace, on_host
+from kerndict._arrays import at_least, eps, namespace, on_host
 
 #: Dictionaries that a product with S takes at once.
 GROUP = 8
@@ -153,7 +153,7 @@ def krylov_eigenbasis(
             break
         block = orthonormal(rest)
         basis = xp.concat([basis, block], axis=1)
-    return basis @ V, xp.clip(values, 0, None)
+    return basis @ V, at_least(values, 0)
 
 
 def _norms(W: NDArray) -> NDArray:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from kerndict._arrays import beside, cast, eps, less_entries, namespace, on_host, take
+from kerndict._arrays import at_least, beside, cast, eps, less_entries, namespace, on_host, take
 from kerndict.landmarks.sums import Principal
 from kerndict.rules.features import relative_log
 
@@ -67,7 +67,6 @@ class Rows:
 
 def label_scores(rows: Rows, principal: Principal, ridges: Sequence[float]) -> list[NDArray]:
     """Return f_c of every row without itself, (N, C), for each ridge."""
-    xp = namespace(rows.Z)
     found = [rows.zeros(principal.by_class.shape[0]) for _ in ridges]
     for part, Z in rows.chunks():
         squares, v = Z**2, beside(rows.weights[part], Z)
@@ -75,7 +74,7 @@ def label_scores(rows: Rows, principal: Principal, ridges: Sequence[float]) -> l
             inverse = 1 / (principal.spread + ridge * principal.unit)
             own = v * (squares @ inverse)
             scores = less_entries((Z * inverse) @ principal.by_class.T, rows.labels[part], own)
-            f[part, :] = scores / xp.clip(1 - own, SMALLEST, None)[:, None]
+            f[part, :] = scores / at_least(1 - own, SMALLEST)[:, None]
     return found
 
 
@@ -104,7 +103,7 @@ class ClassAtoms:
                     scaled = _scaled(rows, own[part], p)
                     moment += scaled.T @ scaled
                 d, V = xp.linalg.eigh(moment)
-                d, V = xp.clip(xp.flip(d), 0, None), xp.flip(V, axis=1)
+                d, V = at_least(xp.flip(d), 0), xp.flip(V, axis=1)
             kept = max(1, int(xp.count_nonzero(d > eps(rows.Z.dtype) * d[0])))
             if n_atoms is not None:
                 kept = min(kept, n_atoms[c])
@@ -129,7 +128,7 @@ class ClassAtoms:
                 own = beside(np.where(rows.labels[part] == c, rows.importance[part], 0), Z)
                 for o, ridge in zip(found, ridges, strict=True):
                     g = squares @ (1 / (d + ridge))
-                    without = g / xp.clip(1 - own * g, SMALLEST, None)
+                    without = g / at_least(1 - own * g, SMALLEST)
                     o[part, c] = rows.energies[part] - explained + ridge * without
         return [-relative_log(o, rows.energies) for o in found]
 

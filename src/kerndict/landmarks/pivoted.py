@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
-from kerndict._arrays import Array, namespace, on_host, to_host
+from kerndict._arrays import Array, at_least, namespace, on_host, to_host
 
 #: Steps on a device between two looks at how much is left.
 STEPS = 512
@@ -36,7 +36,7 @@ def _on_device(K: Array, limit: float) -> tuple[Array, NDArray, NDArray]:
         if j:
             along = xp.take(R[:j, :], best, axis=1)[:, 0]
             row = row - along @ R[:j, :]
-        row = row / xp.sqrt(xp.clip(square, limit, None))  # what is smaller is cut off below
+        row = row / xp.sqrt(at_least(square, limit))  # what is smaller is cut off below
         R[j, :] = row
         left = xp.where(places == best, -xp.inf, left - row * row)
         pivots[j : j + 1], squares[j : j + 1] = best, square

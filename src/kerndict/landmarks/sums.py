@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtpttr, dtrttp
 
-from kerndict._arrays import Array, beside, cast, namespace, on_host, one_hot, solve_upper
+from kerndict._arrays import Array, at_least, beside, cast, namespace, on_host, one_hot, solve_upper
 from kerndict._state import stored
 from kerndict.landmarks.draw import Landmarks
 
@@ -116,6 +116,6 @@ class Principal:
         S = solve_upper(R, half.T, transposed=True)
         spread, U = xp.linalg.eigh((S + S.T) / 2)
         basis = solve_upper(R, xp.flip(U, axis=1))
-        spread = xp.clip(xp.flip(spread), 0, None) / mean
+        spread = at_least(xp.flip(spread), 0) / mean
         unit = sums.energy / max(float(sums.weight.sum()), np.finfo(np.float64).tiny)
         return cls(basis, spread, sums.by_class @ basis / mean, unit or 1.0)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from numpy.typing import NDArray
 
-from kerndict._arrays import beside, cast, eps, namespace, side_by_side
+from kerndict._arrays import at_least, beside, cast, eps, namespace, side_by_side
 from kerndict._state import stored
 from kerndict.rules.base import Parts, Rule, class_slices
 from kerndict.rules.features import class_parts, own_feature, rule_features, spanned_energy
@@ -57,7 +57,7 @@ class CollaborativeRule(Rule):
         energies = self._energies(B, energies)
         scores = self.settle(self._scores(B, energies))
         X = B @ self.inverse
-        left = namespace(B).clip(class_parts(X, B, self.grams, energies)[0], 0, None)
+        left = at_least(class_parts(X, B, self.grams, energies)[0], 0)
         places = list(class_slices(self.grams))
         return Parts(scores, left, lambda c, rows: X[rows, places[c]])
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import cast, eps, namespace, on_host, row_dots
+from kerndict._arrays import at_least, cast, eps, namespace, on_host, row_dots
 from kerndict._stack import Stack
 from kerndict.rules.base import class_slices
 
@@ -83,7 +83,7 @@ def relative_log(values: NDArray, diagonal: NDArray) -> NDArray:
     """Return ``log(value / k(y,y))``, floored at the logarithm of eps; 0 without energy."""
     xp = namespace(values)
     energy = xp.where(diagonal > 0, diagonal, 1)[:, None]
-    logs = xp.log(xp.clip(values / energy, eps(values.dtype), None))
+    logs = xp.log(at_least(values / energy, eps(values.dtype)))
     if not on_host(logs):
         return xp.where(diagonal[:, None] > 0, logs, 0)
     logs[diagonal <= 0] = 0
@@ -107,7 +107,7 @@ def ridge_path(
 def ridged(w: NDArray, ridge: float, dtype: np.dtype) -> NDArray:
     """Return the eigenvalues of ``G + ridge I`` from those of G, well above rounding."""
     floor = 10 * eps(dtype) * float(w[-1])
-    return cast(namespace(w).clip(w, 0, None) + max(ridge, floor), dtype)
+    return cast(at_least(w, 0) + max(ridge, floor), dtype)
 
 
 def ridge_inverse(G: NDArray, ridge: float, dtype: np.dtype) -> NDArray:
@@ -130,4 +130,4 @@ def spanned_energy(B: NDArray, span: NDArray | None) -> NDArray:
     """Return the energy of the projection of each signal on the span of all atoms."""
     assert span is not None
     xp = namespace(B)
-    return xp.clip(xp.sum((B @ span) * B, axis=1), 0, None)
+    return at_least(xp.sum((B @ span) * B, axis=1), 0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import Array, cast, eps, namespace, to_host
+from kerndict._arrays import Array, at_least, cast, eps, namespace, to_host
 from kerndict._stack import padded, split
 from kerndict.core.batched.problem import BatchedProblem, counted_ranks, normalised, scaled_to_one
 from kerndict.core.kernel import EPS, NEGATIVE, NotPositiveSemidefinite
@@ -37,7 +37,7 @@ class BatchedKernelProblem(BatchedProblem):
         """Return w and V with ``K_i = V diag(w) V'``; what is beyond the rank is zero."""
         xp, K = namespace(self.K), self.K
         own = xp.linalg.diagonal(K)
-        scale = xp.sqrt(xp.clip(own, 0.0, None))
+        scale = xp.sqrt(at_least(own, 0.0))
         largest = xp.max(scale, axis=1, keepdims=True)
         scale = xp.where(scale <= eps(self.dtype) * largest, 0.0, scale)
         inverse = xp.where(scale > 0, 1 / xp.where(scale > 0, scale, 1.0), 0.0)
@@ -59,7 +59,7 @@ class BatchedKernelProblem(BatchedProblem):
     def _check(self, xp: Any, c: Array, own: Array) -> None:
         """Raise an error where the matrix of a class is not positive semidefinite."""
         rounding = max(NEGATIVE, eps(self.dtype) ** 0.5)
-        lowest = c[:, 0] < -rounding * xp.clip(c[:, -1], 1.0, None)
+        lowest = c[:, 0] < -rounding * at_least(c[:, -1], 1.0)
         bad = to_host(lowest | (xp.min(own, axis=1) < -rounding * xp.max(xp.abs(own))))
         if bad.any():
             i = int(np.argmax(bad))
@@ -72,7 +72,7 @@ class BatchedKernelProblem(BatchedProblem):
         A, sizes = scaled_to_one(xp.matrix_transpose(self._as_stack(atoms)))
         squares = xp.sum(A * (A @ self.K), axis=2)
         # |sum_t a_t phi_t| <= sum_t |a_t| |phi_t|; far below that, all has cancelled.
-        lengths = xp.sqrt(xp.clip(xp.linalg.diagonal(self.K), 0.0, None))
+        lengths = xp.sqrt(at_least(xp.linalg.diagonal(self.K), 0.0))
         bound = (xp.abs(A) @ lengths[:, :, None])[:, :, 0] ** 2
         norms = xp.sqrt(xp.where(squares > 100 * float(EPS) * bound, squares, 0.0))
         alive = (norms > 0)[:, :, None]
@@ -135,7 +135,7 @@ class BatchedKernelProblem(BatchedProblem):
     def eigenbasis(self, i: int, right: Array, energies: Array, gamma: float) -> tuple[Any, Any]:
         M = self._shares(i)
         values, B = self.xp.linalg.eigh(M.T @ M)
-        return B, self.xp.clip(values, 0.0, None)
+        return B, at_least(values, 0.0)
 
     def coherence(self) -> float:
         total = 0.0

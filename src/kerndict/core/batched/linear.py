@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import Array, cast, eps, namespace, to_host
+from kerndict._arrays import Array, at_least, cast, eps, namespace, to_host
 from kerndict._stack import padded
 from kerndict.core.batched.problem import BatchedProblem, counted_ranks, normalised, scaled_to_one
 from kerndict.core.incoherence import krylov_eigenbasis, orthonormal
@@ -75,7 +75,7 @@ class BatchedLinearProblem(BatchedProblem):
         if W.shape[0] <= max(SMALL, 2 * W.shape[1]):
             D = self._others(i)
             values, B = xp.linalg.eigh(D.T @ D)
-            return B, xp.clip(values, 0.0, None)
+            return B, at_least(values, 0.0)
         return krylov_eigenbasis(lambda V: self.penalty(i, V), W, right, energies, gamma)
 
     def coherence(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import Array, beside, cast, eps, namespace, to_host
+from kerndict._arrays import Array, at_least, at_most, beside, cast, eps, namespace, to_host
 from kerndict._stack import padded
 
 
@@ -141,6 +141,6 @@ def scaled_to_one(atoms: Array) -> tuple[Array, Array]:
 
 def counted_ranks(xp: Any, c: Array, dtype: Any) -> Array:
     """Return which eigenvalues (C, r) are signal; see `kerndict.core.problem.numerical_rank`."""
-    largest = xp.clip(xp.max(c, axis=1, keepdims=True), 0.0, None)
-    lowest = xp.clip(xp.min(c, axis=1, keepdims=True), None, 0.0)
+    largest = at_least(xp.max(c, axis=1, keepdims=True), 0.0)
+    lowest = at_most(xp.min(c, axis=1, keepdims=True), 0.0)
     return c > xp.maximum(eps(dtype) ** (2 / 3) * largest, -2 * lowest)
