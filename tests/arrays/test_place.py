@@ -142,7 +142,7 @@ def test_memory_does_not_grow_with_the_rows():
     peaks = []
     with sklearn.config_context(array_api_dispatch=True, working_memory=64):
         drawn = torch.asarray(X[:5000], device="cuda")
-        for count in (20_000, 200_000):
+        for count in (40_000, 200_000):  # both more than the sample that a fit holds
             model = KernelDictionaryClassifier(n_landmarks=500, sigma=5.0, random_state=0)
             torch.cuda.reset_peak_memory_stats()
             model.fit_batches(batches(count), drawn, y[:5000], n_samples=20_000)
