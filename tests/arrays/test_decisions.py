@@ -40,7 +40,9 @@ def assert_same(model, X, there):
         # One more or one fewer of the samples held out may be as strange.
         few = 2 / (1 + len(model.model_.rule.held_out))
         difference = to_host(moved.typicality(elsewhere)) - model.typicality(X)
-        assert np.abs(difference).max() <= (1e-15 if X.dtype == np.float64 else few)  # a division rounds
+        assert np.abs(difference).max() <= (
+            1e-15 if X.dtype == np.float64 else few
+        )  # a division rounds
 
 
 @pytest.mark.parametrize("rule", RULES)
