@@ -1,5 +1,7 @@
 """What is known of rows without themselves, against really leaving each of them out."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracles
 import pytest
@@ -7,7 +9,7 @@ from conftest import close, toy
 
 from kerndict.kernels import Kernel
 from kerndict.landmarks import Landmarks
-from kerndict.landmarks.closed_form import ClassAtoms, Rows, label_scores
+from kerndict.landmarks.closed_form import ClassAtoms, FoldAtoms, Rows, label_scores
 from kerndict.landmarks.sums import Principal, Sums
 
 X, labels = toy(per_class=20, noise=1.0)
@@ -130,3 +132,15 @@ def test_a_class_without_rows_has_an_atom_that_explains_nothing():
     np.testing.assert_array_equal(atoms.shares(ridge)[1], [0])
     absent = atoms.left(only(rows, labels != 1), [ridge])[0][:, 1]
     np.testing.assert_allclose(absent, 0, atol=1e-12)
+
+
+def test_few_atoms_are_those_without_the_fold_of_a_row():
+    rows, principal = described(UNEVEN)
+    rows = replace(rows, folds=np.random.default_rng(2).integers(0, 4, N))
+    some = rows.part(np.arange(0, N, 2))
+    found = FoldAtoms.from_rows(rows, C, 10, [3] * C).left(some, [principal.unit])[0]
+    for row, fold in enumerate(some.folds):
+        without = only(rows, rows.folds != fold)
+        atoms = ClassAtoms.from_rows(without, C, 10, [3] * C)
+        alone = replace(some.part([row]), labels=np.array([-1]))
+        close(found[row : row + 1], atoms.left(alone, [principal.unit])[0], 1e-10)

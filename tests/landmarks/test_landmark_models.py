@@ -225,3 +225,13 @@ def test_many_rows_are_told_apart_well():
     model.fit(rows[:3000], labels[:3000])
     assert model.score(rows[3000:], labels[3000:]) > 0.93
     assert log_loss(labels[3000:], model.predict_proba(rows[3000:])) < 0.2
+
+
+def test_what_is_told_of_rows_left_out_holds_where_a_class_keeps_few_atoms():
+    rows, target = make_classification(4000, 20, n_informative=10, n_classes=3, random_state=0)
+    rows = StandardScaler().fit_transform(rows)
+    model = KernelDictionaryClassifier(60, n_landmarks=300, sigma=6.0, **OPTIONS)
+    model.fit(rows[:2500], target[:2500])
+    new = log_loss(target[2500:], model.predict_proba(rows[2500:]))
+    assert model.model_.rule.losses.mean() > 0.85 * new
+    assert (model.typicality(rows[2500:]) < 0.05).mean() < 0.08

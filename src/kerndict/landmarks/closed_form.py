@@ -12,7 +12,7 @@ leaves ``o_c = k(y,y) - |b|^2 + l g`` of the row; without the row itself, ``g`` 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -33,7 +33,8 @@ ROWS, ROWS_ON_DEVICE = 4096, 65_536
 class Rows:
     """Rows of the sample in principal coordinates.
 
-    ``weights`` are those they have in the sums, ``importance`` what they count in a loss.
+    ``weights`` are those they have in the sums, ``importance`` what they count in a loss, ``folds``
+    the parts that they are left out in where no closed form does.
     """
 
     Z: NDArray
@@ -41,6 +42,7 @@ class Rows:
     labels: NDArray
     weights: NDArray
     importance: NDArray
+    folds: NDArray | None = None
 
     def __len__(self) -> int:
         return self.Z.shape[0]
@@ -53,6 +55,7 @@ class Rows:
             self.labels[which],
             self.weights[which],
             self.importance[which],
+            None if self.folds is None else self.folds[which],
         )
 
     def chunks(self) -> Iterator[tuple[slice, NDArray]]:
@@ -111,6 +114,10 @@ class ClassAtoms:
             spread.append(d[:kept])
         return cls(atoms, spread)
 
+    def keeps(self, c: int, count: int) -> bool:
+        """Tell whether a class has as many atoms as it may, and could have had more."""
+        return self.atoms[c].shape[1] == count
+
     def shares(self, ridge: float) -> list[NDArray]:
         """Return what of the energy along each atom is taken for that of the class."""
         return [d / (d + ridge) for d in self.spread]
@@ -131,6 +138,39 @@ class ClassAtoms:
                     without = g / at_least(1 - own * g, SMALLEST)
                     o[part, c] = rows.energies[part] - explained + ridge * without
         return [-relative_log(o, rows.energies) for o in found]
+
+
+@dataclass(frozen=True)
+class FoldAtoms:
+    """The atoms of every class without the rows of each fold in turn.
+
+    For classes that keep fewer atoms than they have directions: which ones they keep depends on
+    every row, and no closed form tells them without it.
+    """
+
+    without: list[ClassAtoms]
+
+    @classmethod
+    def from_rows(cls, rows: Rows, n_classes: int, p: int, n_atoms: Sequence[int]) -> Self:
+        """Return the atoms; see :meth:`ClassAtoms.from_rows`."""
+        folds = rows.folds
+        assert folds is not None
+        others = (rows.part(np.flatnonzero(folds != k)) for k in range(folds.max() + 1))
+        return cls([ClassAtoms.from_rows(part, n_classes, p, n_atoms) for part in others])
+
+    def left(self, rows: Rows, ridges: Sequence[float]) -> list[NDArray]:
+        """Return -log o_c of every row by atoms that it did not shape, for each ridge."""
+        folds = rows.folds
+        assert folds is not None
+        found: list[list[NDArray]] = [[] for _ in ridges]
+        for k, atoms in enumerate(self.without):
+            part = rows.part(np.flatnonzero(folds == k))
+            nobodys = replace(part, labels=np.full(len(part), -1))
+            for parts, left in zip(found, atoms.left(nobodys, ridges), strict=True):
+                parts.append(left)
+        places = np.argsort(np.argsort(folds, kind="stable"), kind="stable")
+        xp = namespace(rows.Z)
+        return [take(xp.concat(parts), places) for parts in found]
 
 
 def _scaled(rows: Rows, which: NDArray, p: int) -> NDArray:

@@ -116,7 +116,7 @@ class Learner:
         atoms = ClassAtoms.from_rows(rows, self.n_classes, p, counts)
         rng = np.random.RandomState(self.seed)
         share = self.sample.share(self.sums.weight)
-        settled = settle(rows, principal, atoms, share, ridges, rng)
+        settled = settle(rows, principal, atoms, counts, share, ridges, rng)
         dtype = self.landmarks.rows.dtype
         xp = namespace(principal.basis)
         basis = side_by_side([principal.basis[:, :p], principal.basis @ settled.head])

@@ -1,13 +1,14 @@
 """The rule of a model with landmarks: ridges and weights by what is known of rows left out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._arrays import beside, cast, namespace, on_host, take
-from kerndict.landmarks.closed_form import ClassAtoms, Rows, label_scores
+from kerndict.landmarks.closed_form import ClassAtoms, FoldAtoms, Rows, label_scores
 from kerndict.landmarks.correction import Correction
 from kerndict.landmarks.sums import Principal
 from kerndict.rules.weights import fit_weights, losses, polish, weigh
@@ -55,7 +56,7 @@ class Closed(NamedTuple):
 def choose_ridges(
     rows: Rows,
     principal: Principal,
-    atoms: ClassAtoms,
+    atoms: ClassAtoms | FoldAtoms,
     atom_ridges: Sequence[float] = ATOM_RIDGES,
 ) -> Closed:
     """Choose both ridges, one after the other, by the log-loss of rows left out."""
@@ -78,6 +79,7 @@ def settle(
     rows: Rows,
     principal: Principal,
     atoms: ClassAtoms,
+    n_atoms: Sequence[int] | None,
     share: float,
     atom_ridges: Sequence[float],
     rng: np.random.RandomState,
@@ -92,6 +94,7 @@ def settle(
     rows : the sample
     principal : the coordinates of all rows
     atoms : those of the classes
+    n_atoms : how many a class keeps, None for all that it has
     share : the weight of the sample, as a share of that of all rows
     atom_ridges : candidates, in units of the mean k(y, y)
     rng : deals the folds
@@ -99,14 +102,18 @@ def settle(
     fold = rng.permutation(len(rows)) % N_FOLDS
     n_held = int(np.clip(round(TELLING * N_FOLDS / len(rows)), 1, N_FOLDS))
     n_classes = len(atoms.atoms)
+    telling: ClassAtoms | FoldAtoms = atoms
+    if n_atoms is not None and any(map(atoms.keeps, range(n_classes), n_atoms)):
+        rows = replace(rows, folds=fold)
+        telling = FoldAtoms.from_rows(rows, n_classes, atoms.atoms[0].shape[0], n_atoms)
     held = np.flatnonzero(fold < n_held)
     held = np.sort(rng.permutation(held)[: max(N_FOLDS, int(TOLD / n_classes))])
     told = rows if len(held) == len(rows) else rows.part(held)
-    closed = choose_ridges(told, principal, atoms, atom_ridges)
+    closed = choose_ridges(told, principal, telling, atom_ridges)
     features, given = closed.features, (closed.weights, closed.offsets)
     head, correction, q = label_head(principal, closed.label_ridge), None, 0
     if len(rows) * max(CORRECTED, len(rows) // ROWS_EACH) * n_classes <= CORRECTED_WORK:
-        corrected = _problem(rows, told, principal, atoms, closed, share, n_held)
+        corrected = _problem(rows, told, principal, telling, closed, share, n_held)
         q = corrected.Z.shape[1]
         ridges = [ridge * principal.unit for ridge in CORRECTION_RIDGES]
         corrections = held_out_corrections(corrected, fold, n_held, ridges)
@@ -131,7 +138,7 @@ def _problem(
     rows: Rows,
     told: Rows,
     principal: Principal,
-    atoms: ClassAtoms,
+    atoms: ClassAtoms | FoldAtoms,
     closed: Closed,
     share: float,
     n_held: int,
