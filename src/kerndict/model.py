@@ -1,7 +1,6 @@
-"""The fitted model: a frozen value that scores, leaves residuals, tells typicality, explains.
+"""The fitted model: a frozen value, and the one list of what a fitted classifier is.
 
-It is the one list of what a fitted classifier is.  Files, pictures and the attributes of the
-estimators come from it.
+Files, pictures and the attributes of the estimators come from it.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from kerndict._arrays import Array, host_dtype, moved, namespace, on_host
 from kerndict._chunks import map_chunks, map_on_device
 from kerndict._state import stored
 from kerndict.explanation import Explanation, explained_rows, join_rows
-from kerndict.pursuit import pursuit_numbers
 from kerndict.rules import CollaborativeRule, LandmarkRule, ResidualRule
 from kerndict.rules.collaborative import largest_loss
 from kerndict.rules.residual import residuals
@@ -65,7 +63,18 @@ class Model:
         return self.grams[0].dtype
 
     def converted(self, convert: Callable[[Array], Array]) -> "Model":
-        """Return the model with every array that decisions are made with converted."""
+        """Return the model with every array that decisions are made with converted.
+
+        Parameters
+        ----------
+        convert : callable
+            Of an array, returns it elsewhere.
+
+        Returns
+        -------
+        model : Model
+            Another one.
+        """
         parts = [self.space, self.atoms, self.grams, self.rule, self.codes]
         space, atoms, grams, rule, codes = moved(parts, convert)
         return replace(self, space=space, atoms=atoms, grams=grams, rule=rule, codes=codes)
@@ -217,22 +226,30 @@ class Model:
         return join_rows(self.classes, parts, self.rule.has_probabilities)
 
     def row_bytes(self, pursues: bool = False) -> int:
-        """Return the bytes that a decision takes per row, or one that ``pursues`` by OMP."""
-        n_classes, n_atoms = len(self.n_atoms), int(self.n_atoms.sum())
+        """Return the memory that a decision takes per row.
+
+        Parameters
+        ----------
+        pursues : bool, default=False
+            Whether it codes rows by OMP, whatever the rule.
+
+        Returns
+        -------
+        size : int
+            In bytes.
+        """
         numbers = self.space.numbers_per_row()
-        if not on_host(self.grams[0]):  # all classes at once, padded to the size of the largest
-            largest, rows = int(self.n_atoms.max()), max(A.shape[0] for A in self.atoms)
-            numbers += n_classes * ((0 if self.space.atoms_are_rows else rows) + 4 * largest)
-            if pursues or self.rule.pursues:
-                numbers += n_classes * pursuit_numbers(largest, int(self.sparsity.max()))
-        shared = 4 * n_atoms + 8 * n_classes  # correlations, features
+        if not on_host(self.grams[0]):
+            rows = 0 if self.space.atoms_are_rows else max(A.shape[0] for A in self.atoms)
+            pursues = pursues or self.rule.pursues
+            numbers += ResidualRule(self.grams, self.sparsity).numbers_per_row(rows, pursues)
+        shared = 4 * int(self.n_atoms.sum()) + 8 * len(self.n_atoms)  # correlations, features
         return host_dtype(self.dtype).itemsize * (shared + numbers)
 
     def settled(self, X: NDArray, scores: NDArray, energies: NDArray | None = None) -> NDArray:
         """Return scores of rows, anew of those whose class the shape of the batch could decide.
 
-        Products round otherwise in every shape.  Where the best classes are so close that this
-        could tell, the row is scored alone: so its label is the same in every batch.
+        Where the best classes are that close a row is scored alone: its label is then the same.
 
         Parameters
         ----------
@@ -261,13 +278,11 @@ class Model:
         return self.settled(X, self._together(X))
 
     def _together(self, X: NDArray, energies: NDArray | None = None) -> NDArray:
-        """Return the scores of rows that are multiplied together; energies if they are given."""
         if energies is None and self.rule.has_probabilities:
             energies = self.space.energies(X)
         return self.rule.scores(self._correlations(X), energies)
 
     def _correlations(self, X: NDArray) -> Iterator[NDArray]:
-        """Return the correlations that the rule asks for."""
         return self.space.correlations(X, [*self.atoms, *self.rule.heads])
 
     def _map(
@@ -277,10 +292,9 @@ class Model:
         n_jobs: int | None,
         pursues: bool = False,
     ) -> list:
-        n_rows, row_bytes = X.shape[0], self.row_bytes(pursues)
+        sizes = {"n_rows": X.shape[0], "row_bytes": self.row_bytes(pursues)}
         if not on_host(X):
-            return map_on_device(function, n_rows, row_bytes=row_bytes)
-        fixed = 0
-        if pursues or self.rule.pursues:
-            fixed = ResidualRule(self.grams, self.sparsity).work_bytes()
-        return map_chunks(function, n_rows, row_bytes=row_bytes, fixed_bytes=fixed, n_jobs=n_jobs)
+            return map_on_device(function, **sizes)
+        coder = ResidualRule(self.grams, self.sparsity)
+        fixed = coder.work_bytes() if pursues or self.rule.pursues else 0
+        return map_chunks(function, **sizes, fixed_bytes=fixed, n_jobs=n_jobs)

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kerndict._arrays import host_dtype, on_host, side_by_side
-from kerndict.pursuit import class_energies, dense_codes, omp_energies, workspace_bytes
+from kerndict.pursuit import (
+    class_energies,
+    dense_codes,
+    omp_energies,
+    pursuit_numbers,
+    workspace_bytes,
+)
 from kerndict.rules.base import Parts, Rule, class_slices
 
 
@@ -58,6 +64,15 @@ class ResidualRule(Rule):
 
     def rounding(self, largest: NDArray) -> NDArray:
         return rounding(largest.dtype) * largest
+
+    def numbers_per_row(self, rows: int, pursues: bool) -> int:
+        """Return the numbers per row on a device, where classes are padded to the largest one.
+
+        ``rows`` are the training rows that atoms of a class combine, 0 if they combine none.
+        """
+        n_classes, largest = len(self.grams), max(G.shape[0] for G in self.grams)
+        pursuit = pursuit_numbers(largest, int(self.sparsity.max())) if pursues else 0
+        return n_classes * (rows + 4 * largest + pursuit)
 
     def work_bytes(self) -> int:
         """Return the memory that a pursuit takes, whatever the number of rows."""
