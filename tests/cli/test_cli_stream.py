@@ -73,3 +73,18 @@ def test_a_bad_row_late_in_the_table_writes_nothing(table, tmp_path, small_batch
     assert call("train", bad, "--label", "kind", "--out", tmp_path / "m") != 0
     assert "'x'" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()
+
+
+def test_classes_are_balanced_by_all_rows(table, tmp_path, small_batches):
+    words = (
+        "train",
+        table[0],
+        "--label",
+        "kind",
+        "--n-landmarks",
+        50,
+        "--class-weight",
+        "balanced",
+    )
+    assert call(*words, "--out", tmp_path / "model") == 0
+    assert kerndict.load(tmp_path / "model")[-1].class_weight == "balanced"

@@ -235,3 +235,23 @@ def test_what_is_told_of_rows_left_out_holds_where_a_class_keeps_few_atoms():
     new = log_loss(target[2500:], model.predict_proba(rows[2500:]))
     assert model.model_.rule.losses.mean() > 0.85 * new
     assert (model.typicality(rows[2500:]) < 0.05).mean() < 0.08
+
+
+def test_typicality_is_even_where_the_sample_holds_more_of_small_classes(monkeypatch):
+    monkeypatch.setattr("kerndict.landmarks.size.SAMPLED_ALWAYS", 500)
+    monkeypatch.setattr("kerndict.landmarks.size.SAMPLED", 1)
+    rng = np.random.default_rng(0)
+    target = rng.choice(6, 9000, p=[5 / 6] + [1 / 30] * 5)
+    centres = 4 * rng.standard_normal((6, 8))
+    spread = np.where(target == 0, 1.0, 3.0)[:, None]
+    rows = centres[target] + spread * rng.standard_normal((9000, 8))
+    model = KernelDictionaryClassifier(n_landmarks=100, sigma=8.0, **OPTIONS)
+    model.fit(rows[:6000], target[:6000])
+    typical = model.typicality(rows[6000:])
+    assert abs((typical < 0.1).mean() - 0.1) < 0.04
+    assert abs((typical < 0.5).mean() - 0.5) < 0.06
+
+
+def test_groups_without_effect_are_told():
+    with pytest.warns(UserWarning, match="groups have no effect with landmarks"):
+        rbf(n_landmarks=40).fit(X, y, groups=np.arange(len(X)) % 7)

@@ -109,6 +109,12 @@ def learn_from_many(
     landmarks = draw_landmarks(given, kernel, count, rng)
     if estimator.decision == "residual":
         return _learn_residual(given, landmarks, settings, rng, progress)
+    if given.groups is not None:
+        warn_user(
+            "groups have no effect with landmarks, which leave out single samples: give "
+            "n_landmarks='all' to leave out whole groups.",
+            UserWarning,
+        )
     if settings.incoherence > 0:
         warn_user(
             f"incoherence={estimator.incoherence!r} has no effect with landmarks and "

@@ -97,6 +97,11 @@ def fit_streamed(
     y = np.array([labels[label] for label in found.drawn_labels])
     if isinstance(model, Pipeline):
         model[:-1].fit(found.sample.X, y)
+    wanted = classifier.class_weight
+    if wanted == "balanced":  # of all rows, which are counted by now
+        counts = found.labels
+        each = {labels[name]: found.n_rows / (len(counts) * counts[name]) for name in written}
+        classifier.set_params(class_weight=each)
     tell = watcher()
     with rows() as second, watched(unwatched), place.computing():
         classifier.fit_batches(
@@ -106,3 +111,4 @@ def fit_streamed(
             n_samples=found.n_rows,
             indices=found.sample.weights.astype(np.int64),
         )
+    classifier.set_params(class_weight=wanted)

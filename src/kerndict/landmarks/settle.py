@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kerndict._arrays import beside, cast, namespace, on_host, take
+from kerndict._arrays import beside, cast, namespace, on_host, take, to_host
 from kerndict.landmarks.closed_form import ClassAtoms, FoldAtoms, Rows, label_scores
 from kerndict.landmarks.correction import Correction
 from kerndict.landmarks.sums import Principal
@@ -129,9 +129,24 @@ def settle(
     head = float(weights[0]) * head
     if correction is not None:
         head[:q, :] += float(weights[2]) * correction
-    xp, scores = namespace(head), weigh(features, weights, offsets)
-    strange, lost = xp.sort(-xp.max(scores, axis=1)), np.sort(losses(scores, told.labels))
+    scores = weigh(features, weights, offsets)
+    best_scores = to_host(namespace(scores).max(scores, axis=1))
+    strange = beside(as_of_all(-best_scores, told.importance), scores)
+    lost = as_of_all(losses(scores, told.labels), told.importance)
     return Settled(head, closed.atom_ridge, float(weights[1]), offsets, strange, lost)
+
+
+def as_of_all(values: NDArray, importance: NDArray) -> NDArray:
+    """Return as many sorted values as are given, spread as those of all rows are.
+
+    The sample holds more of small classes than their share: each value counts as much as its row.
+    """
+    order = np.argsort(values, kind="stable")
+    if np.ptp(importance) <= 1e-9 * importance.max():
+        return values[order]
+    share = np.cumsum(importance[order])
+    middles = share[-1] * (np.arange(len(values)) + 0.5) / len(values)
+    return values[order][np.minimum(np.searchsorted(share, middles), len(values) - 1)]
 
 
 def _problem(
