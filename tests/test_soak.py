@@ -9,6 +9,13 @@ import soak
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 
 
+@pytest.fixture(autouse=True)
+def threads_as_they_come(monkeypatch):
+    """Forget what clusters of processes set for their workers."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def test_nothing_grows_drifts_or_stays():
     assert len(soak.soak(5)) == 3
 

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -61,6 +60,8 @@ def taken_apart(model: Any) -> Chain:
     >>> found.steps, found.classifier
     ([Normalizer()], 'a classifier')
     """
+    from sklearn.pipeline import Pipeline  # brings rich, which `import kerndict` does without
+
     steps: list[Any] = []
     model = chosen(model)
     while isinstance(model, Pipeline) and model.steps:

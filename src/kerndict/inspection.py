@@ -123,7 +123,7 @@ def explain(
     >>> model = make_pipeline(StandardScaler(), kerndict.DictionaryClassifier(random_state=0))
     >>> found = kerndict.explain(model.fit(X, y), X[:1])
     >>> found.features()["feature"][0]
-    'petal length (cm)'
+    'sepal width (cm)'
     >>> list(found.neighbours(X).columns[:3])
     ['class', 'weight', 'sepal length (cm)']
     """

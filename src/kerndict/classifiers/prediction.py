@@ -57,7 +57,7 @@ class DictionaryPredictor(Moves, FittedAttributes, ClassifierMixin, BaseEstimato
             A copy only where the precision differs.
         """
         check_is_fitted(self)
-        self.model_.space.check_shape(tuple(np.shape(X)))
+        self.model_.space.check_shape(tuple((X if hasattr(X, "shape") else np.asarray(X)).shape))
         check_place(self, X, method, self.model_.grams[0])
         rows = validate_data(self, X, dtype=[self.model_.dtype], reset=False)
         self.model_.space.check(rows)

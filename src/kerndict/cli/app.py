@@ -123,7 +123,8 @@ def _explain(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}"
     if isinstance(error, (OSError, ValueError, ImportError)):
-        return str(error)
+        first, _, _ = str(error).partition("\n")
+        return first if first.startswith("Input X contains") else str(error)
     return f"internal error, {type(error).__name__}: {error}; --debug shows where"
 
 
